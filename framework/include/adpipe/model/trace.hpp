@@ -1,0 +1,136 @@
+#pragma once
+
+#include <adpipe/artifact.hpp>
+#include <adpipe/export.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace adpipe {
+
+/// All times are integer nanoseconds of the trace's own clock.
+using Nanoseconds = std::int64_t;
+/// Index into Trace::strings; 0 is the empty text.
+using StringId = std::uint32_t;
+inline constexpr std::uint64_t no_id = 0xffffffffffffffffU;
+
+enum class KernelKind : std::uint8_t { kernel, memcpy, memset };
+
+/// GPU executions, one column per property, in the order of the file's tables (kernels, then memcpy, then memset, each in row order)
+/// for databases, in file order for JSON. Columns of properties that the trace does not hold are empty vectors; an unknown value
+/// in a column that is there is `no_id` for ids and -1 for numbers.
+struct Kernels {
+    std::vector<KernelKind> kind;
+    std::vector<std::int64_t> row;  ///< rowid in its table; for JSON the running number among GPU events in file order, from 0
+    std::vector<Nanoseconds> start;
+    std::vector<Nanoseconds> end;
+    std::vector<StringId> name;        ///< demangled where the trace has it so
+    std::vector<StringId> short_name;  ///< without template arguments and parameters, where the trace has it
+    std::vector<std::uint16_t> process;  ///< index into Trace::processes
+    std::vector<std::int32_t> device;
+    std::vector<std::int64_t> stream;
+    std::vector<std::uint64_t> correlation;  ///< unique only within a process, and may be reused in a long run
+    std::vector<std::uint64_t> graph;        ///< executable graph; no_id: not from a graph
+    std::vector<std::uint64_t> graph_node;   ///< node in it; no_id: not from a graph
+    std::vector<std::int32_t> grid_x, grid_y, grid_z;
+    std::vector<std::int32_t> block_x, block_y, block_z;
+    std::vector<std::int32_t> registers;      ///< per thread
+    std::vector<std::int64_t> shared_memory;  ///< static plus dynamic, bytes per block
+    std::vector<std::int64_t> bytes;          ///< moved, for memcpy and memset
+    /// For PyTorch traces: the module's qualified name, the op or layer that annotations put on a kernel.
+    std::vector<StringId> annotation;
+
+    std::size_t size() const noexcept { return start.size(); }
+};
+
+/// Host calls that start GPU work (runtime and driver API).
+struct Launches {
+    std::vector<Nanoseconds> start;
+    std::vector<Nanoseconds> end;
+    std::vector<StringId> name;
+    std::vector<std::uint16_t> process;
+    std::vector<std::uint64_t> thread;  ///< unique in the trace
+    std::vector<std::uint64_t> correlation;
+    std::size_t size() const noexcept { return start.size(); }
+};
+
+/// Ranges that the program named on the host: NVTX, record_function, cpu_op, module scopes.
+struct Annotations {
+    enum class Source : std::uint8_t { nvtx, user, cpu_op, python };
+    std::vector<Nanoseconds> start;
+    std::vector<Nanoseconds> end;  ///< clamped to the end of the recording where the range was never closed
+    std::vector<StringId> name;
+    std::vector<std::uint16_t> process;
+    std::vector<std::uint64_t> thread;
+    std::vector<Source> source;
+    std::size_t size() const noexcept { return start.size(); }
+};
+
+/// Creation and cloning of the nodes of captured graphs (Nsight Systems).
+struct GraphNodes {
+    std::vector<Nanoseconds> time;
+    std::vector<std::uint16_t> process;
+    std::vector<std::uint64_t> thread;
+    std::vector<std::uint64_t> node;
+    std::vector<std::uint64_t> original;  ///< the node that this one is a clone of; no_id: created at capture
+    std::size_t size() const noexcept { return time.size(); }
+};
+
+/// Launches of whole graphs recorded without their kernels (Nsight Systems, mode "graph").
+struct GraphRuns {
+    std::vector<Nanoseconds> start;
+    std::vector<Nanoseconds> end;
+    std::vector<std::uint16_t> process;
+    std::vector<std::int32_t> device;
+    std::vector<std::uint64_t> graph;
+    std::size_t size() const noexcept { return start.size(); }
+};
+
+struct Process {
+    std::uint64_t id = no_id;  ///< as in the trace
+    std::int64_t pid = -1;
+    std::string name;
+    std::int64_t rank = -1;
+};
+
+struct Device {
+    std::int32_t id = -1;
+    std::string name;
+    std::int64_t memory_bandwidth = -1;  ///< bytes per second
+    std::int32_t multiprocessors = -1;
+};
+
+/// A profiler trace as columns. Immutable once published.
+struct ADPIPE_EXPORT Trace {
+    std::filesystem::path file;
+    std::string format;  ///< "nsys 3.25.0", "kineto", "rocpd 3"
+    Kernels kernels;
+    Launches launches;
+    Annotations annotations;
+    GraphNodes graph_nodes;
+    GraphRuns graph_runs;
+    std::vector<Process> processes;
+    std::vector<Device> devices;
+    /// What the profiler itself recorded about the recording (dropped events, buffer overflows).
+    std::vector<std::string> profiler_messages;
+    bool simulated = false;  ///< the file says of itself that a generator wrote it
+    std::deque<std::string> strings{std::string{}};
+
+    StringId string_id(std::string_view text);
+    const std::string& string(StringId id) const { return strings[id]; }
+
+private:
+    std::unordered_map<std::string_view, StringId> string_ids_;
+};
+
+template <>
+struct ArtifactTraits<Trace> {
+    static constexpr const char* id = "trace/1";
+};
+
+}  // namespace adpipe

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <adpipe/artifact.hpp>
+#include <adpipe/export.hpp>
+#include <adpipe/model/trace.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace adpipe {
+
+enum class Phase : std::uint8_t { unknown, prefill, decode, mixed, capture, other };
+ADPIPE_EXPORT std::string_view phase_text(Phase phase) noexcept;
+
+/// One forward pass on one device of one process: a replay of a captured graph, or an eager pass.
+struct Step {
+    std::uint32_t number = 0;  ///< from 0, by start time
+    Phase phase = Phase::unknown;
+    bool replay = false;           ///< of a captured graph
+    bool complete = true;          ///< false: cut off by the start or end of the recording, or events were dropped
+    bool chosen = false;           ///< in the window that the user asked for
+    std::uint64_t graph = no_id;   ///< executable graph of a replay
+    std::uint16_t process = 0;
+    std::int32_t device = -1;
+    std::int64_t batch_size = -1;  ///< -1: not known
+    Nanoseconds start = 0;         ///< of its first kernel
+    Nanoseconds end = 0;           ///< of its last kernel
+    std::string reason;            ///< for phase, batch size and completeness
+    /// Kernels of the step: indices into Trace::kernels, in launch order (capture order where it is known, else start order).
+    std::vector<std::uint32_t> kernels;
+};
+
+/// The steps of a trace and which of them are looked at.
+struct Window {
+    std::shared_ptr<const Trace> trace;
+    std::vector<Step> steps;
+    /// Per kernel of the trace: index into `steps`, or no_step.
+    std::vector<std::uint32_t> step_of_kernel;
+    std::string description;  ///< e.g. "graph 3, batch size 8: 3 of 4 replays, 1 cut off at the start"
+    static constexpr std::uint32_t no_step = 0xffffffffU;
+};
+
+template <>
+struct ArtifactTraits<Window> {
+    static constexpr const char* id = "window/1";
+};
+
+}  // namespace adpipe
