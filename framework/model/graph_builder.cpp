@@ -1,0 +1,258 @@
+#include <adpipe/diagnostic.hpp>
+#include <adpipe/model/graph_fwd.hpp>
+
+#include "model/graph_storage.hpp"
+#include "model/text_hash.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace adpipe {
+
+std::string_view TextArena::copy(std::string_view text) {
+    if (text.size() > left_) {
+        const std::size_t size = std::max(block_size, text.size());
+        blocks_.push_back(std::make_unique<char[]>(size));
+        next_ = blocks_.back().get();
+        left_ = size;
+    }
+    if (!text.empty()) std::memcpy(next_, text.data(), text.size());
+    const std::string_view copied{next_, text.size()};
+    next_ += text.size();
+    left_ -= text.size();
+    return copied;
+}
+
+namespace {
+
+struct PendingLiteral {
+    VertexId vertex;
+    Literal literal;
+};
+
+}  // namespace
+
+struct GraphBuilder::Working {
+    std::vector<Edge> edges;
+    std::vector<PendingLiteral> literals;
+};
+
+GraphBuilder::GraphBuilder(std::filesystem::path source, std::shared_ptr<const void> text)
+    : storage_(std::make_unique<GraphStorage>()), working_(std::make_unique<Working>()) {
+    storage_->source = std::move(source);
+    storage_->text = std::move(text);
+    storage_->name_table.assign(1024, no_vertex);
+}
+
+GraphBuilder::~GraphBuilder() = default;
+
+void GraphBuilder::reserve(std::size_t vertices, std::size_t edges) {
+    storage_->vertices.reserve(vertices);
+    working_->edges.reserve(edges);
+}
+
+void GraphBuilder::begin_module(std::string_view name, std::uint32_t line) {
+    auto& modules = storage_->modules;
+    if (modules.size() >= std::numeric_limits<std::uint16_t>::max()) {
+        throw Error("ADP-GRAPH-001", "more than 65,535 graph modules in one text");
+    }
+    const auto here = static_cast<VertexId>(storage_->vertices.size());
+    if (!modules.empty()) modules.back().end = here;
+    modules.push_back({std::string{name}, here, here, line});
+}
+
+std::string_view GraphBuilder::intern(std::string_view text) { return storage_->arena.copy(text); }
+
+namespace {
+
+void insert(std::vector<VertexId>& table, const std::vector<Vertex>& vertices, VertexId v) {
+    const std::size_t mask = table.size() - 1;
+    std::size_t slot = text_hash(vertices[v].name, vertices[v].module) & mask;
+    while (table[slot] != no_vertex) slot = (slot + 1) & mask;
+    table[slot] = v;
+}
+
+void grow(std::vector<VertexId>& table, const std::vector<Vertex>& vertices) {
+    table.assign(table.size() * 4, no_vertex);
+    for (VertexId v = 0; v < vertices.size(); ++v) insert(table, vertices, v);
+}
+
+}  // namespace
+
+GraphBuilder::Added GraphBuilder::add(Vertex vertex) {
+    auto& table = storage_->name_table;
+    auto& vertices = storage_->vertices;
+    if (storage_->modules.empty()) begin_module("(root)", 0);
+    if (vertices.size() >= no_vertex / 2) throw Error("ADP-GRAPH-002", "more than 2,147,483,647 vertices in one graph");
+    vertex.module = static_cast<std::uint16_t>(storage_->modules.size() - 1);
+    if (vertex.kind == VertexKind::op) vertex.op = op_name(vertex.target);
+
+    if ((vertices.size() + 1) * 2 > table.size()) grow(table, vertices);
+    const std::size_t mask = table.size() - 1;
+    std::size_t slot = text_hash(vertex.name, vertex.module) & mask;
+    for (; table[slot] != no_vertex; slot = (slot + 1) & mask) {
+        const Vertex& other = vertices[table[slot]];
+        if (other.module == vertex.module && other.name == vertex.name) return {table[slot], false};
+    }
+    const auto id = static_cast<VertexId>(vertices.size());
+    table[slot] = id;
+    vertices.push_back(vertex);
+    return {id, true};
+}
+
+VertexId GraphBuilder::find(std::string_view name) const noexcept {
+    const auto& table = storage_->name_table;
+    const auto& vertices = storage_->vertices;
+    if (storage_->modules.empty()) return no_vertex;
+    const auto module = static_cast<std::uint16_t>(storage_->modules.size() - 1);
+    const std::size_t mask = table.size() - 1;
+    for (std::size_t slot = text_hash(name, module) & mask; table[slot] != no_vertex; slot = (slot + 1) & mask) {
+        const Vertex& other = vertices[table[slot]];
+        if (other.module == module && other.name == name) return table[slot];
+    }
+    return no_vertex;
+}
+
+const Vertex& GraphBuilder::vertex(VertexId v) const noexcept { return storage_->vertices[v]; }
+
+void GraphBuilder::set_type(VertexId v, std::string_view shape, std::string_view dtype) noexcept {
+    storage_->vertices[v].shape = shape;
+    storage_->vertices[v].dtype = dtype;
+}
+
+void GraphBuilder::connect(VertexId source, VertexId target, std::uint32_t argument, EdgeKind kind) {
+    working_->edges.push_back({source, target, argument, 0, kind});
+}
+
+void GraphBuilder::literal(VertexId vertex, std::uint32_t argument, std::string_view text) {
+    working_->literals.push_back({vertex, {argument, text}});
+}
+
+void GraphBuilder::set_may_lack_edges() noexcept { storage_->may_lack_edges = true; }
+
+namespace {
+
+/// Begin offsets of `count` buckets, from the number of items that each holds.
+template <class Items, class Key>
+std::vector<std::uint32_t> bucket_begins(const Items& items, std::size_t count, Key key) {
+    std::vector<std::uint32_t> begin(count + 1, 0);
+    for (const auto& item : items) ++begin[key(item) + 1];
+    for (std::size_t i = 0; i < count; ++i) begin[i + 1] += begin[i];
+    return begin;
+}
+
+/// Counting sort: stable, linear.
+template <class Item, class Key>
+std::vector<Item> bucket_sort(const std::vector<Item>& items, const std::vector<std::uint32_t>& begin, Key key) {
+    std::vector<Item> sorted(items.size());
+    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
+    for (const Item& item : items) sorted[next[key(item)]++] = item;
+    return sorted;
+}
+
+void sort_edges(GraphStorage& storage, std::vector<Edge> edges) {
+    const std::size_t n = storage.vertices.size();
+    const auto target = [](const Edge& e) { return e.target; };
+    storage.in_begin = bucket_begins(edges, n, target);
+    storage.edges = bucket_sort(edges, storage.in_begin, target);
+    const auto before = [](const Edge& a, const Edge& b) {
+        return a.kind != b.kind ? a.kind < b.kind : a.argument < b.argument;
+    };
+    for (std::size_t v = 0; v < n; ++v) {
+        const auto first = storage.edges.begin() + storage.in_begin[v];
+        const auto last = storage.edges.begin() + storage.in_begin[v + 1];
+        if (!std::is_sorted(first, last, before)) std::stable_sort(first, last, before);
+    }
+    for (std::uint32_t i = 0; i < storage.edges.size(); ++i) storage.edges[i].index = i;
+    const auto source = [](const Edge& e) { return e.source; };
+    storage.out_begin = bucket_begins(storage.edges, n, source);
+    storage.out_edges = bucket_sort(storage.edges, storage.out_begin, source);
+}
+
+void sort_literals(GraphStorage& storage, const std::vector<PendingLiteral>& pending) {
+    const auto vertex = [](const PendingLiteral& l) { return l.vertex; };
+    storage.literal_begin = bucket_begins(pending, storage.vertices.size(), vertex);
+    const auto sorted = bucket_sort(pending, storage.literal_begin, vertex);
+    storage.literals.reserve(sorted.size());
+    for (const PendingLiteral& l : sorted) storage.literals.push_back(l.literal);
+}
+
+/// Of names, ops, types, literals and edges; not of line numbers, nor of addresses in `target`.
+std::uint64_t digest_of(const GraphStorage& storage) {
+    std::uint64_t hash = mix64(storage.vertices.size(), storage.edges.size());
+    for (const GraphModule& module : storage.modules) hash = text_hash(module.name, hash ^ module.begin);
+    for (const Vertex& v : storage.vertices) {
+        hash = text_hash(v.name, hash ^ static_cast<std::uint64_t>(v.kind));
+        hash = text_hash(v.op, hash);
+        hash = text_hash(v.shape, hash);
+        hash = text_hash(v.dtype, hash);
+    }
+    for (const Edge& e : storage.edges) {
+        hash = mix64(hash ^ (static_cast<std::uint64_t>(e.source) << 32 | e.target),
+                     static_cast<std::uint64_t>(e.kind) << 32 | e.argument);
+    }
+    for (const Literal& l : storage.literals) hash = text_hash(l.text, hash ^ l.argument);
+    return hash;
+}
+
+/// An op that writes its operand in place makes every later reader, and the next writer, of that operand depend on it.
+/// Operands are named by the vertex that first made them; views that alias are not followed.
+class MemoryEdges {
+public:
+    MemoryEdges(const GraphStorage& storage, std::vector<Edge>& edges) : storage_(storage), edges_(edges) {}
+
+    void add() {
+        if (!mark_writes()) return;
+        by_target_begin_ = bucket_begins(edges_, storage_.vertices.size(), [](const Edge& e) { return e.target; });
+        by_target_ = bucket_sort(edges_, by_target_begin_, [](const Edge& e) { return e.target; });
+        last_writer_.assign(storage_.vertices.size(), no_vertex);
+        for (VertexId v = 0; v < storage_.vertices.size(); ++v) visit(v);
+    }
+
+private:
+    bool mark_writes() {
+        bool any = false;
+        writes_.resize(storage_.vertices.size());
+        for (VertexId v = 0; v < storage_.vertices.size(); ++v) {
+            if (storage_.vertices[v].kind != VertexKind::op) continue;
+            writes_[v] = in_place_arguments(storage_.vertices[v].op);
+            any = any || !writes_[v].empty();
+        }
+        return any;
+    }
+
+    void visit(VertexId v) {
+        for (std::uint32_t i = by_target_begin_[v]; i < by_target_begin_[v + 1]; ++i) {
+            const Edge& use = by_target_[i];
+            const VertexId writer = last_writer_[use.source];
+            if (writer != no_vertex && writer != v) edges_.push_back({writer, v, use.argument, 0, EdgeKind::memory});
+        }
+        for (std::uint32_t i = by_target_begin_[v]; i < by_target_begin_[v + 1]; ++i) {
+            const Edge& use = by_target_[i];
+            const auto& written = writes_[v];
+            if (std::find(written.begin(), written.end(), use.argument) != written.end()) last_writer_[use.source] = v;
+        }
+    }
+
+    const GraphStorage& storage_;
+    std::vector<Edge>& edges_;
+    std::vector<std::span<const std::uint8_t>> writes_;
+    std::vector<Edge> by_target_;
+    std::vector<std::uint32_t> by_target_begin_;
+    std::vector<VertexId> last_writer_;
+};
+
+}  // namespace
+
+std::shared_ptr<const GraphModel> GraphBuilder::freeze() {
+    if (!storage_->modules.empty()) storage_->modules.back().end = static_cast<VertexId>(storage_->vertices.size());
+    MemoryEdges(*storage_, working_->edges).add();
+    sort_edges(*storage_, std::move(working_->edges));
+    sort_literals(*storage_, working_->literals);
+    working_.reset();
+    storage_->digest = digest_of(*storage_);
+    return std::make_shared<const GraphModel>(std::move(storage_));
+}
+
+}  // namespace adpipe
