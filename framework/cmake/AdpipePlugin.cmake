@@ -15,6 +15,9 @@ function(adpipe_add_plugin name)
   set_target_properties(${name} PROPERTIES
     PREFIX "" CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     INSTALL_RPATH "$ORIGIN/../..")
+  set(map "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/adpipe_plugin.map")
+  target_link_options(${name} PRIVATE "-Wl,--version-script=${map}")
+  set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS "${map}")
   # Clang links no sanitizer runtime into shared objects, so its symbols stay undefined there.
   if(NOT (ADPIPE_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
     target_link_options(${name} PRIVATE -Wl,--no-undefined)

@@ -156,9 +156,16 @@ constexpr std::span<const PortDecl> outputs_of() {
     if constexpr (requires { T::outputs; }) return T::outputs;
     else return {};
 }
+/// `options` may be a static array, or, where the struct is nested in the stage, a static function that returns a std::array: only
+/// inside a function are the nested struct's default values known.
+template <class T>
+struct OptionTable {
+    static constexpr auto table = T::options();
+};
 template <class T>
 constexpr std::span<const OptionDecl> options_of() {
-    if constexpr (requires { T::options; }) return T::options;
+    if constexpr (requires { T::options(); }) return OptionTable<T>::table;
+    else if constexpr (requires { T::options; }) return T::options;
     else return {};
 }
 template <class T>
@@ -175,7 +182,8 @@ Stage* create_stage(std::span<const GivenOption> given) {
 }  // namespace detail
 
 /// Describes stage class T, which has `static constexpr` members `name`, `summary`, `doc` (text), `inputs`, `outputs` (arrays of PortDecl,
-/// may be missing), `options` (array of OptionDecl, may be missing) and, with options, a struct `Options` and a constructor from it.
+/// may be missing), `options` (array of OptionDecl or function that returns one, may be missing) and, with options, a struct `Options` and a constructor
+/// from it.
 template <class T>
 constexpr StageDecl stage() {
     return StageDecl{sizeof(StageDecl),       T::name,
