@@ -187,6 +187,7 @@ std::uint64_t digest_of(const GraphStorage& storage) {
         hash = text_hash(v.op, hash);
         hash = text_hash(v.shape, hash);
         hash = text_hash(v.dtype, hash);
+        if (!v.module_path.empty()) hash = text_hash(v.module_path, hash);
     }
     for (const Edge& e : storage.edges) {
         hash = mix64(hash ^ (static_cast<std::uint64_t>(e.source) << 32 | e.target),

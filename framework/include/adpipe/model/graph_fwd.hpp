@@ -16,7 +16,8 @@
 
 namespace adpipe {
 
-/// Index of a vertex: dense from 0, in the order of first appearance in the text, never changes once the graph is frozen.
+/// Index of a vertex: dense from 0, in the order of the lines, never changes once the graph is frozen. A weight without a line of its own
+/// stands right before its first user, so that every data edge goes from a lower to a higher index.
 /// The key of every annotation (layers, attribution, metrics).
 using VertexId = std::uint32_t;
 inline constexpr VertexId no_vertex = 0xffffffffU;
@@ -40,6 +41,9 @@ struct Vertex {
     std::string_view op;      ///< `target` without wrapping and addresses: "aten.add.Tensor", "getitem"; see op_name()
     std::string_view shape;   ///< as the text prints it: "s44x7168", "(8x8, 8x8)", "scalar", "?"; empty if it prints none
     std::string_view dtype;   ///< as the text prints it: "torch.bfloat16", "(torch.float32, torch.int32)", "N/A"
+    /// Where the text gives it: for an op, the path of the module that it was traced in ("model.layers.3.mlp"); for a weight, its
+    /// attribute path ("model.layers.3.mlp.gate.weight"). Else empty.
+    std::string_view module_path;
     std::uint32_t line = 0;   ///< line of the text, from 1; for a weight, of its first use
     std::uint16_t module = 0; ///< index into GraphModel::modules()
     VertexKind kind = VertexKind::op;
