@@ -1,6 +1,7 @@
 #pragma once
 
 #include <adpipe/artifact.hpp>
+#include <adpipe/diagnostic.hpp>
 #include <adpipe/export.hpp>
 
 #include <cstdint>
@@ -33,17 +34,21 @@ struct Kernels {
     std::vector<StringId> short_name;  ///< without template arguments and parameters, where the trace has it
     std::vector<std::uint16_t> process;  ///< index into Trace::processes
     std::vector<std::int32_t> device;
+    std::vector<std::int32_t> context;
     std::vector<std::int64_t> stream;
     std::vector<std::uint64_t> correlation;  ///< unique only within a process, and may be reused in a long run
     std::vector<std::uint64_t> graph;        ///< executable graph; no_id: not from a graph
     std::vector<std::uint64_t> graph_node;   ///< node in it; no_id: not from a graph
+    std::vector<std::uint64_t> external;     ///< PyTorch: the host range that launched it, see Annotations::external
     std::vector<std::int32_t> grid_x, grid_y, grid_z;
     std::vector<std::int32_t> block_x, block_y, block_z;
     std::vector<std::int32_t> registers;      ///< per thread
     std::vector<std::int64_t> shared_memory;  ///< static plus dynamic, bytes per block
     std::vector<std::int64_t> bytes;          ///< moved, for memcpy and memset
-    /// For PyTorch traces: the module's qualified name, the op or layer that annotations put on a kernel.
+    /// What annotations put on a kernel (PyTorch): the graph node or op, the module's qualified name, the layer's number.
     std::vector<StringId> annotation;
+    std::vector<StringId> annotation_module;
+    std::vector<std::int32_t> annotation_layer;
 
     std::size_t size() const noexcept { return start.size(); }
 };
@@ -61,13 +66,16 @@ struct Launches {
 
 /// Ranges that the program named on the host: NVTX, record_function, cpu_op, module scopes.
 struct Annotations {
-    enum class Source : std::uint8_t { nvtx, user, cpu_op, python };
+    /// `gpu_user` is a user range as the GPU saw it: from the first to the last kernel that it launched.
+    enum class Source : std::uint8_t { nvtx, user, cpu_op, python, gpu_user };
     std::vector<Nanoseconds> start;
     std::vector<Nanoseconds> end;  ///< clamped to the end of the recording where the range was never closed
     std::vector<StringId> name;
     std::vector<std::uint16_t> process;
-    std::vector<std::uint64_t> thread;
+    std::vector<std::uint64_t> thread;  ///< unique in the trace; of a GPU range the stream
     std::vector<Source> source;
+    std::vector<std::uint64_t> external;  ///< id that kernels refer to; no_id: none
+    std::vector<std::int32_t> device;     ///< of a GPU range; -1 on the host
     std::size_t size() const noexcept { return start.size(); }
 };
 
@@ -118,6 +126,12 @@ struct ADPIPE_EXPORT Trace {
     std::vector<Device> devices;
     /// What the profiler itself recorded about the recording (dropped events, buffer overflows).
     std::vector<std::string> profiler_messages;
+    /// What the reader found that limits what the trace can tell (cut off, repaired, rewritten); also reported when it was read.
+    std::vector<Diagnostic> limits;
+    Nanoseconds epoch = 0;          ///< 1970-01-01 UTC plus this plus a time is the wall clock; 0: not known
+    Nanoseconds resolution = 1;     ///< of the times; 1000 in traces of 2021 that hold whole microseconds
+    bool streams_rewritten = false; ///< a tool moved kernels to other streams: stream numbers are not what ran
+    bool truncated = false;         ///< the file ends before the recording did
     bool simulated = false;  ///< the file says of itself that a generator wrote it
     std::deque<std::string> strings{std::string{}};
 
