@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""That the documents say what the tree holds. Arguments: the test classes to run; none: DocumentsTest."""
+import re
+import sys
+import unittest
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+CODE = re.compile(r"\bADP-[A-Z]+-\d{3}\b")
+
+
+def documents():
+    folders = [PROJECT, PROJECT / "docs", PROJECT / "samples", PROJECT / "tests", PROJECT / "configs"]
+    return sorted({file for folder in folders for file in folder.glob("*.md" if folder == PROJECT else "**/*.md")})
+
+
+def codes_in_sources():
+    """{code: first file that can say it}"""
+    found = {}
+    for folder in ("framework", "plugins"):
+        for file in sorted((PROJECT / folder).rglob("*.[ch]pp")):
+            for code in CODE.findall(file.read_text(encoding="utf-8")):
+                found.setdefault(code, file.relative_to(PROJECT))
+    return found
+
+
+class DocumentsTest(unittest.TestCase):
+    def test_every_package_has_a_line_in_dependencies(self):
+        table = re.search(r"<<'END'\n(.*?)\nEND\n", (PROJECT / "dev").read_text(), re.DOTALL).group(1)
+        packages = [line.split()[0] for line in table.splitlines()]
+        self.assertGreater(len(packages), 5)
+        text = (PROJECT / "docs" / "dependencies.md").read_text()
+        self.assertEqual([name for name in packages if not re.search(rf"^\|[^|]*\b{re.escape(name)}", text, re.MULTILINE)], [])
+
+    def test_links_lead_somewhere(self):
+        broken = []
+        for document in documents():
+            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text(encoding="utf-8")):
+                if "://" not in target and not (document.parent / target).exists():
+                    broken.append(f"{document.relative_to(PROJECT)}: {target}")
+        self.assertEqual(broken, [])
+
+
+class ErrorsTest(unittest.TestCase):
+    """Every code that the program can say is documented, and shown whole by a command-line case."""
+
+    def setUp(self):
+        self.sources = codes_in_sources()
+
+    def test_every_code_is_documented(self):
+        documented = set(CODE.findall((PROJECT / "docs" / "errors.md").read_text(encoding="utf-8")))
+        missing = [f"{code} ({file})" for code, file in sorted(self.sources.items()) if code not in documented]
+        self.assertEqual(missing, [], "codes without an entry in docs/errors.md")
+        self.assertEqual(sorted(documented - self.sources.keys()), [], "codes in docs/errors.md that nothing says")
+
+    def test_every_code_has_a_golden_case(self):
+        shown = set()
+        for file in (PROJECT / "tests" / "golden").glob("*/expect.std*"):
+            shown.update(CODE.findall(file.read_text(encoding="utf-8", errors="replace")))
+        missing = [f"{code} ({file})" for code, file in sorted(self.sources.items()) if code not in shown]
+        self.assertEqual(missing, [], "codes that no case below tests/golden shows")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *(sys.argv[1:] or ["DocumentsTest"])])
