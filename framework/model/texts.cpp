@@ -78,4 +78,20 @@ StringId Trace::string_id(std::string_view text) {
     return id;
 }
 
+std::size_t Trace::ShapeHash::operator()(const LaunchShape& shape) const noexcept {
+    std::uint64_t hash = static_cast<std::uint64_t>(shape.shared_memory) * 0x9e3779b97f4a7c15U;
+    const auto mix = [&](std::int32_t value) { hash = (hash ^ static_cast<std::uint32_t>(value)) * 0xff51afd7ed558ccdU; };
+    for (const std::int32_t extent : shape.grid) mix(extent);
+    for (const std::int32_t extent : shape.block) mix(extent);
+    mix(shape.registers);
+    return static_cast<std::size_t>(hash ^ (hash >> 32U));
+}
+
+std::uint32_t Trace::shape_id(const LaunchShape& shape) {
+    if (shape == LaunchShape{}) return 0;
+    const auto [found, is_new] = shape_ids_.try_emplace(shape, static_cast<std::uint32_t>(shapes.size()));
+    if (is_new) shapes.push_back(shape);
+    return found->second;
+}
+
 }  // namespace adpipe

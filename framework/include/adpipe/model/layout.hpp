@@ -21,7 +21,7 @@ constexpr std::uint64_t model_layout() {
     for (const std::size_t size :
          {sizeof(Artifact), sizeof(Diagnostic), sizeof(OptionDecl), sizeof(GivenOption), sizeof(PortDecl), sizeof(StageDecl),
           sizeof(PluginDecl), sizeof(Vertex), sizeof(Edge), sizeof(Literal), sizeof(GraphModule), sizeof(GraphModel),
-          sizeof(GraphBuilder), sizeof(Dump), sizeof(Membership), sizeof(Layer), sizeof(Layers), sizeof(Kernels),
+          sizeof(GraphBuilder), sizeof(Dump), sizeof(Membership), sizeof(Layer), sizeof(Layers), sizeof(Kernels), sizeof(LaunchShape),
           sizeof(Launches), sizeof(Annotations), sizeof(GraphNodes), sizeof(GraphRuns), sizeof(Process), sizeof(Device),
           sizeof(Trace), sizeof(Step), sizeof(Window), sizeof(Attribution), sizeof(MetricColumn), sizeof(Metrics)}) {
         hash = (hash ^ size) * 0x100000001b3U;

@@ -4,6 +4,7 @@
 #include <adpipe/diagnostic.hpp>
 #include <adpipe/export.hpp>
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
@@ -21,6 +22,15 @@ using StringId = std::uint32_t;
 inline constexpr std::uint64_t no_id = 0xffffffffffffffffU;
 
 enum class KernelKind : std::uint8_t { kernel, memcpy, memset };
+
+/// How a kernel was launched. -1: not known.
+struct LaunchShape {
+    std::array<std::int32_t, 3> grid{-1, -1, -1};   ///< blocks
+    std::array<std::int32_t, 3> block{-1, -1, -1};  ///< threads
+    std::int32_t registers = -1;                    ///< per thread
+    std::int64_t shared_memory = -1;                ///< static plus dynamic, bytes per block
+    friend bool operator==(const LaunchShape&, const LaunchShape&) = default;
+};
 
 /// GPU executions, one column per property, in the order of the file's tables (kernels, then memcpy, then memset, each in row order)
 /// for databases, in file order for JSON. Columns of properties that the trace does not hold are empty vectors; an unknown value
@@ -40,10 +50,7 @@ struct Kernels {
     std::vector<std::uint64_t> graph;        ///< executable graph; no_id: not from a graph
     std::vector<std::uint64_t> graph_node;   ///< node in it; no_id: not from a graph
     std::vector<std::uint64_t> external;     ///< PyTorch: the host range that launched it, see Annotations::external
-    std::vector<std::int32_t> grid_x, grid_y, grid_z;
-    std::vector<std::int32_t> block_x, block_y, block_z;
-    std::vector<std::int32_t> registers;      ///< per thread
-    std::vector<std::int64_t> shared_memory;  ///< static plus dynamic, bytes per block
+    std::vector<std::uint32_t> shape;         ///< index into Trace::shapes; a trace of a million kernels has some hundred shapes
     std::vector<std::int64_t> bytes;          ///< moved, for memcpy and memset
     /// What annotations put on a kernel (PyTorch): the graph node or op, the module's qualified name, the layer's number.
     std::vector<StringId> annotation;
@@ -134,12 +141,19 @@ struct ADPIPE_EXPORT Trace {
     bool truncated = false;         ///< the file ends before the recording did
     bool simulated = false;  ///< the file says of itself that a generator wrote it
     std::deque<std::string> strings{std::string{}};
+    /// Distinct launch shapes; the first is the unknown one.
+    std::vector<LaunchShape> shapes{LaunchShape{}};
 
     StringId string_id(std::string_view text);
     const std::string& string(StringId id) const { return strings[id]; }
+    std::uint32_t shape_id(const LaunchShape& shape);
 
 private:
+    struct ShapeHash {
+        std::size_t operator()(const LaunchShape& shape) const noexcept;
+    };
     std::unordered_map<std::string_view, StringId> string_ids_;
+    std::unordered_map<LaunchShape, std::uint32_t, ShapeHash> shape_ids_;
 };
 
 template <>
