@@ -27,15 +27,13 @@ std::span<const Literal> GraphModel::literals(VertexId v) const noexcept {
 }
 
 std::optional<VertexId> GraphModel::find(std::string_view name, std::optional<std::uint16_t> module) const noexcept {
-    const auto& table = storage_->name_table;
-    const std::size_t mask = table.size() - 1;
-    const auto first = module ? *module : std::uint16_t{0};
-    const auto last = module ? static_cast<std::size_t>(*module) + 1 : storage_->modules.size();
-    for (std::size_t m = first; m < last && !table.empty(); ++m) {
-        for (std::size_t slot = text_hash(name, m) & mask; table[slot] != no_vertex; slot = (slot + 1) & mask) {
-            const Vertex& candidate = vertices_[table[slot]];
-            if (candidate.module == m && candidate.name == name) return table[slot];
-        }
+    const std::size_t first = module ? *module : 0;
+    const std::size_t last = module ? first + 1 : storage_->modules.size();
+    for (std::size_t m = first; m < last; ++m) {
+        const VertexId found = storage_->names.find(text_hash(name, m), [&](VertexId v) {
+            return vertices_[v].module == m && vertices_[v].name == name;
+        });
+        if (found != no_vertex) return found;
     }
     return std::nullopt;
 }

@@ -42,7 +42,6 @@ GraphBuilder::GraphBuilder(std::filesystem::path source, std::shared_ptr<const v
     : storage_(std::make_unique<GraphStorage>()), working_(std::make_unique<Working>()) {
     storage_->source = std::move(source);
     storage_->text = std::move(text);
-    storage_->name_table.assign(1024, no_vertex);
 }
 
 GraphBuilder::~GraphBuilder() = default;
@@ -64,57 +63,36 @@ void GraphBuilder::begin_module(std::string_view name, std::uint32_t line) {
 
 std::string_view GraphBuilder::intern(std::string_view text) { return storage_->arena.copy(text); }
 
-namespace {
-
-void insert(std::vector<VertexId>& table, const std::vector<Vertex>& vertices, VertexId v) {
-    const std::size_t mask = table.size() - 1;
-    std::size_t slot = text_hash(vertices[v].name, vertices[v].module) & mask;
-    while (table[slot] != no_vertex) slot = (slot + 1) & mask;
-    table[slot] = v;
-}
-
-void grow(std::vector<VertexId>& table, const std::vector<Vertex>& vertices) {
-    table.assign(table.size() * 4, no_vertex);
-    for (VertexId v = 0; v < vertices.size(); ++v) insert(table, vertices, v);
-}
-
-}  // namespace
-
 GraphBuilder::Added GraphBuilder::add(Vertex vertex) {
-    auto& table = storage_->name_table;
     auto& vertices = storage_->vertices;
     if (storage_->modules.empty()) begin_module("(root)", 0);
     if (vertices.size() >= no_vertex / 2) throw Error("ADP-GRAPH-002", "more than 2,147,483,647 vertices in one graph");
     vertex.module = static_cast<std::uint16_t>(storage_->modules.size() - 1);
+    const std::uint64_t hash = text_hash(vertex.name, vertex.module);
+    const VertexId known = storage_->names.find(hash, [&](VertexId v) {
+        return vertices[v].module == vertex.module && vertices[v].name == vertex.name;
+    });
+    if (known != no_vertex) return {known, false};
     if (vertex.kind == VertexKind::op) vertex.op = op_name(vertex.target);
-
-    if ((vertices.size() + 1) * 2 > table.size()) grow(table, vertices);
-    const std::size_t mask = table.size() - 1;
-    std::size_t slot = text_hash(vertex.name, vertex.module) & mask;
-    for (; table[slot] != no_vertex; slot = (slot + 1) & mask) {
-        const Vertex& other = vertices[table[slot]];
-        if (other.module == vertex.module && other.name == vertex.name) return {table[slot], false};
-    }
     const auto id = static_cast<VertexId>(vertices.size());
-    table[slot] = id;
+    storage_->names.insert(hash, id);
+    storage_->digest = mix64(storage_->digest ^ hash, static_cast<std::uint64_t>(vertex.kind));
     vertices.push_back(vertex);
     return {id, true};
 }
 
 VertexId GraphBuilder::find(std::string_view name) const noexcept {
-    const auto& table = storage_->name_table;
-    const auto& vertices = storage_->vertices;
     if (storage_->modules.empty()) return no_vertex;
+    const auto& vertices = storage_->vertices;
     const auto module = static_cast<std::uint16_t>(storage_->modules.size() - 1);
-    const std::size_t mask = table.size() - 1;
-    for (std::size_t slot = text_hash(name, module) & mask; table[slot] != no_vertex; slot = (slot + 1) & mask) {
-        const Vertex& other = vertices[table[slot]];
-        if (other.module == module && other.name == name) return table[slot];
-    }
-    return no_vertex;
+    return storage_->names.find(text_hash(name, module), [&](VertexId v) {
+        return vertices[v].module == module && vertices[v].name == name;
+    });
 }
 
 const Vertex& GraphBuilder::vertex(VertexId v) const noexcept { return storage_->vertices[v]; }
+
+VertexId GraphBuilder::size() const noexcept { return static_cast<VertexId>(storage_->vertices.size()); }
 
 void GraphBuilder::set_type(VertexId v, std::string_view shape, std::string_view dtype) noexcept {
     storage_->vertices[v].shape = shape;
@@ -180,14 +158,12 @@ void sort_literals(GraphStorage& storage, const std::vector<PendingLiteral>& pen
 
 /// Of names, ops, types, literals and edges; not of line numbers, nor of addresses in `target`.
 std::uint64_t digest_of(const GraphStorage& storage) {
-    std::uint64_t hash = mix64(storage.vertices.size(), storage.edges.size());
+    std::uint64_t hash = mix64(storage.digest ^ storage.vertices.size(), storage.edges.size());
     for (const GraphModule& module : storage.modules) hash = text_hash(module.name, hash ^ module.begin);
     for (const Vertex& v : storage.vertices) {
-        hash = text_hash(v.name, hash ^ static_cast<std::uint64_t>(v.kind));
-        hash = text_hash(v.op, hash);
-        hash = text_hash(v.shape, hash);
-        hash = text_hash(v.dtype, hash);
-        if (!v.module_path.empty()) hash = text_hash(v.module_path, hash);
+        for (const std::string_view text : {v.op, v.shape, v.dtype, v.module_path}) {
+            hash = text.empty() ? hash + 1 : text_hash(text, hash);
+        }
     }
     for (const Edge& e : storage.edges) {
         hash = mix64(hash ^ (static_cast<std::uint64_t>(e.source) << 32 | e.target),

@@ -169,6 +169,8 @@ public:
     /// The vertex of that name in the current module, or no_vertex.
     VertexId find(std::string_view name) const noexcept;
     const Vertex& vertex(VertexId v) const noexcept;
+    /// Vertices so far, of all modules.
+    VertexId size() const noexcept;
     /// Completes a vertex: a use may print the type of a weight that its first use did not.
     void set_type(VertexId v, std::string_view shape, std::string_view dtype) noexcept;
     void connect(VertexId source, VertexId target, std::uint32_t argument, EdgeKind kind = EdgeKind::data);
