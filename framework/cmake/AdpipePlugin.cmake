@@ -11,6 +11,9 @@ function(adpipe_add_plugin name)
   endif()
   add_library(${name} MODULE ${plugin_SOURCES})
   target_compile_features(${name} PRIVATE cxx_std_20)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    target_compile_options(${name} PRIVATE -O2 -g)  # CMake's own default is unoptimised
+  endif()
   target_link_libraries(${name} PRIVATE adpipe::adpipe ${plugin_LIBRARIES})
   set_target_properties(${name} PROPERTIES
     PREFIX "" CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
@@ -24,6 +27,7 @@ function(adpipe_add_plugin name)
   endif()
   if(ADPIPE_PLUGIN_OUTPUT_DIRECTORY)
     set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${ADPIPE_PLUGIN_OUTPUT_DIRECTORY}")
-    install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/adpipe/plugins)
   endif()
+  # Where the host looks below its own prefix, whichever project the plugin is of.
+  install(TARGETS ${name} LIBRARY DESTINATION lib/adpipe/plugins)
 endfunction()

@@ -41,6 +41,17 @@ class DocumentsTest(unittest.TestCase):
         self.assertEqual(broken, [])
 
 
+    def test_the_plugin_guide_shows_the_worked_example_as_it_is(self):
+        guide = (PROJECT / "docs" / "writing-a-plugin.md").read_text(encoding="utf-8")
+        shown = {line.strip() for block in re.findall(r"```\w+\n(.*?)```", guide, re.DOTALL) for line in block.splitlines()}
+        sample = PROJECT / "samples" / "custom_membership"
+        for name, unsaid in (("expert_choice.cpp", ("//", "#include <array>", "private:", "Options options_;", "}", "};")),
+                             ("CMakeLists.txt", ()), ("pipeline.yaml", ("#",))):
+            lines = [line.strip() for line in (sample / name).read_text(encoding="utf-8").splitlines()]
+            missing = [line for line in lines if line and line not in shown and not line.startswith(unsaid or "\0")]
+            self.assertEqual(missing, [], f"lines of {name} that the guide does not show")
+
+
 class ErrorsTest(unittest.TestCase):
     """Every code that the program can say is documented, and shown whole by a command-line case."""
 
