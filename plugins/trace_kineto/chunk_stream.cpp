@@ -1,0 +1,217 @@
+#include "chunk_stream.hpp"
+
+#include <adpipe/diagnostic.hpp>
+
+#include <fcntl.h>
+#include <isa-l/igzip_lib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace adpipe::kineto {
+
+namespace {
+
+constexpr std::size_t input_capacity = 256 * 1024;
+
+int open_regular_file(const std::filesystem::path& path, std::uint64_t& size) {
+    // O_NONBLOCK: opening a pipe that nobody writes to must not hang; it changes nothing for a regular file.
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status {};
+    if (file < 0 || ::fstat(file, &status) != 0) {
+        const int error = errno;
+        if (file >= 0) ::close(file);
+        throw Error("ADP-IO-001", "cannot open " + path.string() + ": " + std::generic_category().message(error));
+    }
+    if (!S_ISREG(status.st_mode)) {
+        ::close(file);
+        if (S_ISDIR(status.st_mode)) {
+            throw Error("ADP-IO-002", "cannot read " + path.string() + ": " + std::generic_category().message(EISDIR),
+                        "name a file in this directory");
+        }
+        throw Error("ADP-IO-003", "cannot read " + path.string() + ": not a regular file");
+    }
+    size = static_cast<std::uint64_t>(status.st_size);
+    return file;
+}
+
+bool starts_gzip(const unsigned char* bytes, std::size_t size) { return size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b; }
+
+}  // namespace
+
+ChunkStream::ChunkStream(const std::filesystem::path& path) : input_(input_capacity) {
+    file_ = open_regular_file(path, file_size_);
+    producer_ = std::thread([this] { produce(); });
+}
+
+ChunkStream::~ChunkStream() {
+    {
+        const std::lock_guard lock(mutex_);
+        abandoned_ = true;
+    }
+    changed_.notify_all();
+    producer_.join();
+    ::close(file_);
+}
+
+std::unique_ptr<Chunk> ChunkStream::next() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !ready_.empty() || finished_; });
+    if (ready_.empty()) return nullptr;
+    std::unique_ptr<Chunk> chunk = std::move(ready_.front());
+    ready_.pop_front();
+    return chunk;
+}
+
+void ChunkStream::recycle(std::unique_ptr<Chunk> chunk) {
+    {
+        const std::lock_guard lock(mutex_);
+        free_.push_back(std::move(chunk));
+    }
+    changed_.notify_all();
+}
+
+double ChunkStream::progress() const {
+    const std::lock_guard lock(mutex_);
+    return file_size_ == 0 ? 1.0 : std::min(1.0, static_cast<double>(bytes_read_) / static_cast<double>(file_size_));
+}
+
+std::unique_ptr<Chunk> ChunkStream::free_chunk() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return abandoned_ || !free_.empty() || made_ < max_chunks; });
+    if (abandoned_) return nullptr;
+    if (free_.empty()) {
+        ++made_;
+        lock.unlock();
+        return std::make_unique<Chunk>();
+    }
+    std::unique_ptr<Chunk> chunk = std::move(free_.back());
+    free_.pop_back();
+    return chunk;
+}
+
+bool ChunkStream::deliver(std::unique_ptr<Chunk> chunk) {
+    if (chunk->size == 0) return true;
+    std::memset(chunk->text() + chunk->size, 0, Chunk::padding);
+    {
+        const std::lock_guard lock(mutex_);
+        if (abandoned_) return false;
+        ready_.push_back(std::move(chunk));
+    }
+    changed_.notify_all();
+    return true;
+}
+
+void ChunkStream::finish(StreamEnd end) {
+    {
+        const std::lock_guard lock(mutex_);
+        end_ = input_failed_ ? StreamEnd::read_error : end;
+        finished_ = true;
+    }
+    changed_.notify_all();
+}
+
+/// Reads the next bytes of the file into `input_`; false at its end or if it cannot be read.
+bool ChunkStream::fill_input() {
+    input_size_ = 0;
+    while (input_size_ < input_.size()) {
+        const ssize_t got = ::read(file_, input_.data() + input_size_, input_.size() - input_size_);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) {
+            read_errno_ = errno;
+            input_failed_ = true;
+        }
+        if (got <= 0) break;
+        input_size_ += static_cast<std::size_t>(got);
+    }
+    const std::lock_guard lock(mutex_);
+    bytes_read_ += input_size_;
+    return input_size_ > 0;
+}
+
+void ChunkStream::produce() {
+    if (!fill_input()) {
+        finish(StreamEnd::complete);
+    } else if (starts_gzip(input_.data(), input_size_)) {
+        produce_gzip();
+    } else {
+        produce_plain();
+    }
+}
+
+void ChunkStream::produce_plain() {
+    do {
+        for (std::size_t done = 0; done < input_size_;) {
+            std::unique_ptr<Chunk> chunk = free_chunk();
+            if (!chunk) return;
+            chunk->size = std::min(Chunk::capacity, input_size_ - done);
+            std::memcpy(chunk->text(), input_.data() + done, chunk->size);
+            done += chunk->size;
+            if (!deliver(std::move(chunk))) return;
+        }
+    } while (fill_input());
+    finish(StreamEnd::complete);
+}
+
+void ChunkStream::produce_gzip() {
+    inflate_state state;
+    isal_inflate_init(&state);
+    state.crc_flag = ISAL_GZIP;
+    state.next_in = input_.data();
+    state.avail_in = static_cast<std::uint32_t>(input_size_);
+
+    StreamEnd end = StreamEnd::complete;
+    bool more_input = true;
+    for (bool done = false; !done;) {
+        std::unique_ptr<Chunk> chunk = free_chunk();
+        if (!chunk) return;
+        state.next_out = reinterpret_cast<std::uint8_t*>(chunk->text());
+        state.avail_out = Chunk::capacity;
+        while (!done && state.avail_out > 0) {
+            if (state.avail_in == 0 && more_input) {
+                more_input = fill_input();
+                state.next_in = input_.data();
+                state.avail_in = static_cast<std::uint32_t>(input_size_);
+            }
+            if (state.block_state == ISAL_BLOCK_FINISH) {
+                // Between members. Zero bytes may pad the file (tapes, block devices); another member goes on with the text.
+                while (state.avail_in > 0 && *state.next_in == 0) ++state.next_in, --state.avail_in;
+                if (state.avail_in == 0) {
+                    done = !more_input;
+                    continue;
+                }
+                if (*state.next_in != 0x1f) {
+                    end = StreamEnd::trailing_bytes;
+                    done = true;
+                    continue;
+                }
+                isal_inflate_reset(&state);
+                state.crc_flag = ISAL_GZIP;
+            }
+            const std::uint32_t in_before = state.avail_in;
+            const std::uint32_t out_before = state.avail_out;
+            const int result = isal_inflate(&state);
+            if (result == ISAL_INCORRECT_CHECKSUM) {
+                end = StreamEnd::wrong_checksum;
+                done = true;
+            } else if (result < 0) {
+                end = StreamEnd::damaged_gzip;
+                done = true;
+            } else if (state.block_state != ISAL_BLOCK_FINISH && !more_input && state.avail_in == in_before &&
+                       state.avail_out == out_before) {
+                end = StreamEnd::cut_gzip;
+                done = true;
+            }
+        }
+        chunk->size = Chunk::capacity - state.avail_out;
+        if (!deliver(std::move(chunk))) return;
+    }
+    finish(end);
+}
+
+}  // namespace adpipe::kineto

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "event_parser.hpp"
+
+#include <adpipe/model/trace.hpp>
+
+#include <filesystem>
+#include <functional>
+
+namespace adpipe::kineto {
+
+struct ReadOptions {
+    PythonEvents python = PythonEvents::modules;
+    /// Asked now and then; true stops reading with what is there.
+    std::function<bool()> stop = [] { return false; };
+};
+
+/// Reads a PyTorch profiler trace. What the file lacks or what was repaired is in Trace::limits. Throws Error (ADP-KIN-…, ADP-IO-…)
+/// if it is no such trace, or nothing of it can be read.
+Trace read_trace(const std::filesystem::path& file, const ReadOptions& options = {});
+
+}  // namespace adpipe::kineto
