@@ -1,0 +1,58 @@
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/front_door.hpp"
+#include "cli/pipeline_run.hpp"
+#include "config/layer_selection.hpp"
+#include "run/pipeline_builder.hpp"
+
+namespace adpipe::cli {
+namespace {
+
+struct LayerOptions {
+    std::string layer;
+    std::string dump;
+    std::optional<std::string> trace;
+    std::optional<std::string> module;
+    std::string phase = "decode";
+    std::string output = "out";
+};
+
+PipelineBuilder layer_pipeline(const LayerOptions& options, LayerSelection layers) {
+    PipelineBuilder pipeline{"layer"};
+    pipeline.layers(std::move(layers)).output(options.output);
+    add_dump(pipeline, options.dump, options.module);
+    pipeline.add("member.dataflow");
+    if (options.trace) {
+        add_trace(pipeline, *options.trace);
+        pipeline.add("window.replay").with("phase", options.phase);
+        pipeline.add("align.evidence");
+    }
+    pipeline.add("render.json");
+    pipeline.add("render.dot");
+    pipeline.add("render.table");
+    return pipeline;
+}
+
+}  // namespace
+
+int cmd_layer(const Arguments& arguments) {
+    LayerOptions options;
+    PipelineOptions run_options;
+    run_options.narrate = true;
+    CommandLine line{"layer", "N DUMP", "Shows one layer of a model: its nodes, and, with a trace, the GPU kernels that they launched.",
+                     "adpipe layer 5 samples/deepseek_v3/dumps --trace samples/deepseek_v3/decode.sqlite"};
+    line.argument("N", "the layer: a number, 3-7, 3,5 or all", &options.layer);
+    line.argument("DUMP", "a dump file, or a directory of dumps (the last one is taken)", &options.dump);
+    line.option("trace", "FILE", "a profiler trace: an SQLite export of Nsight Systems, or JSON of the PyTorch profiler", &options.trace);
+    line.option("phase", "PHASE", "the steps of the trace to look at: decode or prefill (default: decode)", &options.phase);
+    line.option("module", "NAME", "the graph module to read; else the parser chooses", &options.module);
+    line.option("output,o", "DIR", "where the files go (default: out)", &options.output);
+    run_options.add_to(line);
+    if (const auto done = line.parse(arguments)) return *done;
+    LayerSelection layers;
+    if (const std::string what = add_layers(options.layer, layers); !what.empty()) return usage_error("ADP-USE-011", what, "layer");
+    RunResult result;
+    return finish(run_pipeline(layer_pipeline(options, std::move(layers)).config(), run_options, result));
+}
+
+}  // namespace adpipe::cli

@@ -1,0 +1,108 @@
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/front_door.hpp"
+#include "cli/pipeline_run.hpp"
+#include "run/pipeline_builder.hpp"
+
+#include <adpipe/model/graph_fwd.hpp>
+#include <adpipe/model/layers.hpp>
+
+#include <array>
+#include <string_view>
+
+namespace adpipe::cli {
+namespace {
+
+constexpr std::array<const char*, 7> column_names = {"module", "stack", "node", "layer", "group", "sub_group", "reason"};
+using Row = std::array<std::string, column_names.size()>;
+
+Row row_of(const GraphModel& graph, const Layers& layers, VertexId v) {
+    const Vertex& vertex = graph.vertex(v);
+    const Membership& member = layers.of[v];
+    return {tsv_text(graph.modules()[vertex.module].name),
+            tsv_text(layers.text(member.stack)),
+            tsv_text(vertex.name),
+            layer_text(member.layer),
+            std::string{group_text(member.group)},
+            tsv_text(layers.text(member.sub_group)),
+            tsv_text(layers.text(member.reason))};
+}
+
+void write_tsv(const GraphModel& graph, const Layers& layers) {
+    Output& output = Output::standard();
+    std::string line;
+    for (const char* name : column_names) line += (line.empty() ? "" : "\t") + std::string{name};
+    output.write(line + "\n");
+    for (VertexId v = 0; v < graph.size(); ++v) {
+        const Row row = row_of(graph, layers, v);
+        line = row.front();
+        for (std::size_t i = 1; i < row.size(); ++i) {
+            line += '\t';
+            line += row[i];
+        }
+        line += '\n';
+        output.write(line);
+    }
+}
+
+void write_json(const GraphModel& graph, const Layers& layers) {
+    Output& output = Output::standard();
+    output.write("[");
+    for (VertexId v = 0; v < graph.size(); ++v) {
+        const Row row = row_of(graph, layers, v);
+        std::string object = v == 0 ? "\n{" : ",\n{";
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const bool is_number = std::string_view{column_names[i]} == "layer" && layers.of[v].layer >= 0;
+            object += (i == 0 ? "" : ", ") + json_text(column_names[i]) + ": " + (is_number ? row[i] : json_text(row[i]));
+        }
+        output.write(object + "}");
+    }
+    output.write("\n]\n");
+}
+
+void write_table(const GraphModel& graph, const Layers& layers) {
+    std::vector<std::vector<std::string>> rows{{column_names.begin(), column_names.end()}};
+    for (VertexId v = 0; v < graph.size(); ++v) {
+        const Row row = row_of(graph, layers, v);
+        rows.emplace_back(row.begin(), row.end());
+    }
+    Output::standard().write(aligned(rows));
+}
+
+}  // namespace
+
+int cmd_members(const Arguments& arguments) {
+    std::string dump;
+    std::optional<std::string> module;
+    std::string format = "table";
+    std::string strategy = "member.dataflow";
+    PipelineOptions options;
+    CommandLine line{"members", "DUMP", "Lists every vertex of a graph dump with the layer, group and sub-group it belongs to, and why.",
+                     "adpipe members samples/deepseek_v3/dumps --format tsv"};
+    line.argument("DUMP", "a dump file, or a directory of dumps (the last one is taken)", &dump);
+    line.option("module", "NAME", "the graph module to read, or all; else the parser chooses", &module);
+    line.option("format", "FORMAT", "table, tsv or json (default: table)", &format);
+    line.option("strategy", "STAGE", "the member stage that decides (default: member.dataflow)", &strategy);
+    options.add_to(line);
+    if (const auto done = line.parse(arguments)) return *done;
+    if (const auto wrong = check_choice("members", "format", format, {"table", "tsv", "json"})) return *wrong;
+
+    PipelineBuilder pipeline{"members"};
+    add_dump(pipeline, dump, module);
+    pipeline.add(strategy);
+    pipeline.keep<GraphModel>().keep<Layers>();
+    RunResult result;
+    if (const int status = run_pipeline(pipeline.config(), options, result); status != exit_ok) return finish(status);
+    const auto graph = result.artifact<GraphModel>();
+    const auto layers = result.artifact<Layers>();
+    if (format == "tsv") {
+        write_tsv(*graph, *layers);
+    } else if (format == "json") {
+        write_json(*graph, *layers);
+    } else {
+        write_table(*graph, *layers);
+    }
+    return finish(exit_ok);
+}
+
+}  // namespace adpipe::cli

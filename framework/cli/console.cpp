@@ -1,0 +1,143 @@
+#include "cli/console.hpp"
+
+#include "cli/command_line.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+namespace adpipe::cli {
+namespace {
+
+constexpr std::size_t most_diagnostics = 20;
+
+int write_all(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(descriptor, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+bool wants_colour(int descriptor) {
+    const char* no_colour = std::getenv("NO_COLOR");
+    if (no_colour != nullptr && *no_colour != '\0') return false;
+    const char* terminal = std::getenv("TERM");
+    return ::isatty(descriptor) == 1 && terminal != nullptr && std::string_view{terminal} != "dumb";
+}
+
+std::size_t display_width(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
+}  // namespace
+
+Output& Output::standard() {
+    static Output output;
+    return output;
+}
+
+void Output::write(std::string_view text) {
+    constexpr std::size_t piece = 1U << 18U;
+    buffer_ += text;
+    if (buffer_.size() >= piece) flush();
+}
+
+bool Output::flush() {
+    if (error_ == 0) error_ = write_all(STDOUT_FILENO, buffer_);
+    buffer_.clear();
+    return error_ == 0;
+}
+
+int finish(int status) {
+    Output& output = Output::standard();
+    if (output.flush()) return status;
+    Diagnostic diagnostic;
+    diagnostic.code = "ADP-RUN-014";
+    diagnostic.message = "cannot write to standard output: " + std::generic_category().message(output.error_);
+    show({diagnostic});
+    return exit_failed;
+}
+
+void tell(std::string_view text) {
+    Output::standard().flush();  // so that both appear in order on a terminal
+    (void)write_all(STDERR_FILENO, text);
+}
+
+void show(const std::vector<Diagnostic>& diagnostics) {
+    std::string text;
+    std::size_t errors = 0;
+    for (const Diagnostic& diagnostic : diagnostics) {
+        if (diagnostic.severity == Severity::error && ++errors > most_diagnostics) continue;
+        text += format_text(diagnostic, error_has_colour());
+    }
+    if (errors > most_diagnostics) text += fmt::format("… and {} more errors\n", errors - most_diagnostics);
+    tell(text);
+}
+
+bool error_has_colour() {
+    static const bool colour = wants_colour(STDERR_FILENO);
+    return colour;
+}
+
+bool error_is_terminal() {
+    static const bool terminal = ::isatty(STDERR_FILENO) == 1;
+    return terminal;
+}
+
+Terminal output_terminal() {
+    Terminal terminal;
+    terminal.is_terminal = ::isatty(STDOUT_FILENO) == 1;
+    terminal.colour = wants_colour(STDOUT_FILENO);
+    winsize size{};
+    if (terminal.is_terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) terminal.columns = size.ws_col;
+    return terminal;
+}
+
+std::string json_text(std::string_view text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string tsv_text(std::string_view text) {
+    std::string field{text};
+    for (char& c : field) {
+        if (static_cast<unsigned char>(c) < 0x20 || c == '\x7f') c = ' ';
+    }
+    return field;
+}
+
+std::string aligned(const std::vector<std::vector<std::string>>& rows, std::string_view indent) {
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+    }
+    std::string text;
+    for (const auto& row : rows) {
+        text += indent;
+        std::size_t padding = 0;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            if (row[i].empty()) {
+                padding += widths[i] + 2;  // written only if something follows
+                continue;
+            }
+            text.append(padding, ' ');
+            text += row[i];
+            padding = widths[i] - display_width(row[i]) + 2;
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+}  // namespace adpipe::cli

@@ -1,0 +1,67 @@
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "config/suggest.hpp"
+
+#include <adpipe/diagnostic.hpp>
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <exception>
+#include <string_view>
+
+namespace adpipe::cli {
+namespace {
+
+constexpr Command all_commands[] = {
+    {"run", "runs a pipeline from a config file", cmd_run},
+    {"check", "checks a config file without running it", cmd_check},
+    {"layer", "shows one layer of a dump, with the kernels of a trace", cmd_layer},
+    {"members", "lists every vertex of a dump with the layer it belongs to", cmd_members},
+    {"list", "lists the stages that there are", cmd_list},
+    {"inspect", "describes a stage: inputs, outputs, options", cmd_inspect},
+    {"plugins", "lists plugins, and where they are looked for", cmd_plugins},
+    {"graph", "draws the pipeline of a config file as DOT", cmd_graph},
+    {"version", "shows the version, and what plugins must be built like", cmd_version},
+    {"help", "shows this, or how a command is used", cmd_help},
+};
+
+int unknown_command(const std::string& name) {
+    std::vector<std::string> names;
+    for (const Command& command : all_commands) names.emplace_back(command.name);
+    return usage_error("ADP-USE-001", fmt::format("there is no command '{}'", name), "", suggestion(name, names, "the commands are"));
+}
+
+int run_command(const Arguments& words) {
+    if (words.empty()) {
+        (void)cmd_help({});
+        return usage_error("ADP-USE-001", "a command is missing", "");
+    }
+    const std::string& verb = words.front();
+    if (verb == "--version") return cmd_version({});
+    if (verb == "--help" || verb == "-h") return cmd_help({});
+    for (const Command& command : all_commands) {
+        if (verb == command.name) return command.run({words.begin() + 1, words.end()});
+    }
+    return unknown_command(verb);
+}
+
+}  // namespace
+
+std::span<const Command> commands() { return all_commands; }
+
+}  // namespace adpipe::cli
+
+int main(int argc, char** argv) {
+    try {
+        return adpipe::cli::run_command({argv + (argc > 0 ? 1 : 0), argv + argc});
+    } catch (const adpipe::Error& error) {
+        adpipe::cli::show(error.diagnostics());
+    } catch (const std::exception& error) {
+        adpipe::Diagnostic diagnostic;
+        diagnostic.code = "ADP-RUN-015";
+        diagnostic.message = fmt::format("adpipe itself failed: {}", error.what());
+        adpipe::cli::show({diagnostic});
+    }
+    return adpipe::cli::exit_failed;
+}

@@ -1,0 +1,167 @@
+#include "cli/pipeline_run.hpp"
+
+#include "cli/console.hpp"
+#include "cli/stop_signal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace adpipe::cli {
+namespace {
+
+std::string counted(std::size_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
+
+/// Tells a person what happens; progress only where somebody watches.
+class ConsoleListener final : public RunListener {
+public:
+    ConsoleListener(const Plan& plan, const PipelineOptions& options)
+        : options_{options}, shows_progress_{error_is_terminal() && !options.quiet && !options.json} {
+        for (const PlannedStage& stage : plan.stages) id_width_ = std::max(id_width_, stage.id.size());
+    }
+    ~ConsoleListener() override { clear_progress(); }
+
+    void stage_started(const PlannedStage& stage, std::size_t index, std::size_t count) override {
+        if (!shows_progress_) return;
+        clear_progress();
+        tell(fmt::format("[{}/{}] {} …", index + 1, count, stage.id));
+        has_progress_ = true;
+    }
+
+    void stage_finished(const StageReport& report) override {
+        clear_progress();
+        if (!options_.narrate || options_.quiet || options_.json) return;
+        std::string text;
+        for (const std::string& line : report.summary) {
+            text += fmt::format("{:<{}}  {}\n", text.empty() ? report.id : std::string{}, id_width_, line);
+        }
+        tell(text);
+    }
+
+    void report(const Diagnostic& diagnostic) override {
+        if (options_.quiet && diagnostic.severity != Severity::error) return;
+        clear_progress();
+        show({diagnostic});
+    }
+
+    void print(std::string_view text) override {
+        if (options_.json) return;  // standard output is one JSON object then
+        clear_progress();
+        Output::standard().write(text);
+    }
+
+    void clear_progress() {
+        if (has_progress_) tell("\r\033[K");
+        has_progress_ = false;
+    }
+
+private:
+    const PipelineOptions& options_;
+    bool shows_progress_;
+    bool has_progress_ = false;
+    std::size_t id_width_ = 0;
+};
+
+void tell_files(const RunResult& result) {
+    std::string text;
+    for (const StageReport& stage : result.stages) {
+        for (const auto& file : stage.files) text += fmt::format("wrote {}\n", file.string());
+    }
+    tell(text);
+}
+
+void tell_timings(const RunResult& result) {
+    const auto milliseconds = [](std::chrono::nanoseconds time) {
+        return fmt::format("{:>9.3f} ms", std::chrono::duration<double, std::milli>(time).count());
+    };
+    std::vector<std::vector<std::string>> rows;
+    std::chrono::nanoseconds total{};
+    for (const StageReport& stage : result.stages) {
+        rows.push_back({stage.id, milliseconds(stage.elapsed)});
+        total += stage.elapsed;
+    }
+    rows.push_back({"total", milliseconds(total)});
+    tell(aligned(rows));
+}
+
+}  // namespace
+
+void PipelineOptions::add_to(CommandLine& line) {
+    line.option("plugin", "FILE", "a plugin, or a directory of plugins, to look at first; may be given several times", &plugins);
+    line.flag("quiet,q", "says nothing but errors", &quiet);
+    line.flag("timings", "shows how long each stage took", &timings);
+}
+
+void ConfigOptions::add_to(CommandLine& line) {
+    line.argument("CONFIG", "a pipeline in YAML", &file);
+    line.option("set", "STAGE.OPTION=VALUE", "overrides an option of a stage; may be given several times", &overrides.set);
+    line.option("layer", "LAYERS", "overrides the config's layer: 5, 3-60, 3,7 or all", &overrides.layer);
+    line.option("output,o", "DIR", "overrides the config's output directory", &overrides.output);
+}
+
+Registry make_registry(const std::vector<std::string>& command_line, const std::vector<std::filesystem::path>& config) {
+    SearchSettings settings = SearchSettings::from_process();
+    settings.command_line.assign(command_line.begin(), command_line.end());
+    settings.config = config;
+    return Registry{search_places(settings)};
+}
+
+int Preparation::status() const {
+    bool has_error = false;
+    for (const Diagnostic& diagnostic : diagnostics) {
+        if (diagnostic.severity != Severity::error) continue;
+        has_error = true;
+        if (diagnostic.code.rfind("ADP-PLUG-", 0) != 0) return exit_config;
+    }
+    return has_error ? exit_plugin : exit_ok;
+}
+
+Preparation prepare(PipelineConfig config, const PipelineOptions& options) {
+    Preparation preparation{std::move(config), {}, {}, {}};
+    preparation.registry = make_registry(options.plugins, preparation.config.plugins);
+    preparation.diagnostics = preparation.registry.named_problems();
+    preparation.plan = make_plan(preparation.config, preparation.registry, preparation.diagnostics);
+    return preparation;
+}
+
+Preparation prepare(const ConfigOptions& file, const PipelineOptions& options) {
+    std::vector<Diagnostic> diagnostics;
+    auto config = read_config(file.file, diagnostics);
+    if (!config) return {{}, {}, {}, std::move(diagnostics)};
+    apply_overrides(*config, file.overrides, diagnostics);
+    Preparation preparation = prepare(std::move(*config), options);
+    preparation.diagnostics.insert(preparation.diagnostics.begin(), diagnostics.begin(), diagnostics.end());
+    return preparation;
+}
+
+int run_prepared(const Preparation& preparation, const PipelineOptions& options, RunResult& result) {
+    const int status = preparation.status();
+    std::vector<Diagnostic> shown = preparation.diagnostics;
+    if (options.quiet) std::erase_if(shown, [](const Diagnostic& diagnostic) { return diagnostic.severity != Severity::error; });
+    show(shown);
+    if (status != exit_ok) return status;
+
+    const StopSignal stop;
+    RunSettings settings;
+    settings.terminal = output_terminal();
+    settings.data_directories = data_directories(SearchSettings::from_process());
+    settings.stop = &stop.flag();
+    ConsoleListener listener{*preparation.plan, options};
+    result = execute(*preparation.plan, settings, listener);
+    listener.clear_progress();
+    show(result.errors);
+    if (options.narrate && !options.quiet && !options.json) tell_files(result);
+    if (options.timings) tell_timings(result);
+    if (result.stopped) {
+        tell(fmt::format("stopped after {} of {}\n", result.stages.size(), counted(preparation.plan->stages.size(), "stage")));
+        return exit_interrupted;
+    }
+    return result.ok() ? exit_ok : exit_failed;
+}
+
+int run_pipeline(const PipelineConfig& config, const PipelineOptions& options, RunResult& result) {
+    return run_prepared(prepare(config, options), options, result);
+}
+
+}  // namespace adpipe::cli

@@ -1,0 +1,36 @@
+#include "cli/stop_signal.hpp"
+
+#include <csignal>
+
+namespace adpipe::cli {
+namespace {
+
+std::atomic<bool> stop_requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
+
+void request_stop(int) { stop_requested.store(true); }
+
+void handle(void (*handler)(int)) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    for (const int signal : {SIGINT, SIGTERM}) {
+        struct sigaction before {};
+        // A shell starts background jobs with SIGINT ignored; that stays so.
+        if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+        (void)::sigaction(signal, &action, nullptr);
+    }
+}
+
+}  // namespace
+
+StopSignal::StopSignal() {
+    stop_requested.store(false);
+    handle(request_stop);
+}
+
+StopSignal::~StopSignal() { handle(SIG_DFL); }
+
+const std::atomic<bool>& StopSignal::flag() const noexcept { return stop_requested; }
+
+}  // namespace adpipe::cli
