@@ -34,8 +34,8 @@ struct PendingLiteral {
 }  // namespace
 
 struct GraphBuilder::Working {
-    std::vector<Edge> edges;
-    std::vector<PendingLiteral> literals;
+    LargeArray<Edge> edges;
+    LargeArray<PendingLiteral> literals;
 };
 
 GraphBuilder::GraphBuilder(std::filesystem::path source, std::shared_ptr<const void> text)
@@ -121,19 +121,21 @@ std::vector<std::uint32_t> bucket_begins(const Items& items, std::size_t count, 
 }
 
 /// Counting sort: stable, linear.
-template <class Item, class Key>
-std::vector<Item> bucket_sort(const std::vector<Item>& items, const std::vector<std::uint32_t>& begin, Key key) {
-    std::vector<Item> sorted(items.size());
+template <class Items, class Key>
+Items bucket_sort(const Items& items, const std::vector<std::uint32_t>& begin, Key key) {
+    Items sorted(items.size());
     std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-    for (const Item& item : items) sorted[next[key(item)]++] = item;
+    for (const auto& item : items) sorted[next[key(item)]++] = item;
     return sorted;
 }
 
-void sort_edges(GraphStorage& storage, std::vector<Edge> edges) {
+void sort_edges(GraphStorage& storage, LargeArray<Edge> edges) {
     const std::size_t n = storage.vertices.size();
     const auto target = [](const Edge& e) { return e.target; };
     storage.in_begin = bucket_begins(edges, n, target);
-    storage.edges = bucket_sort(edges, storage.in_begin, target);
+    // Parsers add the edges of one vertex after the other, so that mostly nothing is left to sort.
+    const bool is_sorted = std::is_sorted(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.target < b.target; });
+    storage.edges = is_sorted ? std::move(edges) : bucket_sort(edges, storage.in_begin, target);
     const auto before = [](const Edge& a, const Edge& b) {
         return a.kind != b.kind ? a.kind < b.kind : a.argument < b.argument;
     };
@@ -148,12 +150,14 @@ void sort_edges(GraphStorage& storage, std::vector<Edge> edges) {
     storage.out_edges = bucket_sort(storage.edges, storage.out_begin, source);
 }
 
-void sort_literals(GraphStorage& storage, const std::vector<PendingLiteral>& pending) {
+void sort_literals(GraphStorage& storage, LargeArray<PendingLiteral> pending) {
     const auto vertex = [](const PendingLiteral& l) { return l.vertex; };
     storage.literal_begin = bucket_begins(pending, storage.vertices.size(), vertex);
-    const auto sorted = bucket_sort(pending, storage.literal_begin, vertex);
-    storage.literals.reserve(sorted.size());
-    for (const PendingLiteral& l : sorted) storage.literals.push_back(l.literal);
+    const bool is_sorted = std::is_sorted(pending.begin(), pending.end(),
+                                          [](const PendingLiteral& a, const PendingLiteral& b) { return a.vertex < b.vertex; });
+    if (!is_sorted) pending = bucket_sort(pending, storage.literal_begin, vertex);
+    storage.literals.reserve(pending.size());
+    for (const PendingLiteral& l : pending) storage.literals.push_back(l.literal);
 }
 
 /// Of names, ops, types, literals and edges; not of line numbers, nor of addresses in `target`.
@@ -177,7 +181,7 @@ std::uint64_t digest_of(const GraphStorage& storage) {
 /// Operands are named by the vertex that first made them; views that alias are not followed.
 class MemoryEdges {
 public:
-    MemoryEdges(const GraphStorage& storage, std::vector<Edge>& edges) : storage_(storage), edges_(edges) {}
+    MemoryEdges(const GraphStorage& storage, LargeArray<Edge>& edges) : storage_(storage), edges_(edges) {}
 
     void add() {
         if (!mark_writes()) return;
@@ -213,9 +217,9 @@ private:
     }
 
     const GraphStorage& storage_;
-    std::vector<Edge>& edges_;
+    LargeArray<Edge>& edges_;
     std::vector<std::span<const std::uint8_t>> writes_;
-    std::vector<Edge> by_target_;
+    LargeArray<Edge> by_target_;
     std::vector<std::uint32_t> by_target_begin_;
     std::vector<VertexId> last_writer_;
 };
@@ -226,7 +230,7 @@ std::shared_ptr<const GraphModel> GraphBuilder::freeze() {
     if (!storage_->modules.empty()) storage_->modules.back().end = static_cast<VertexId>(storage_->vertices.size());
     MemoryEdges(*storage_, working_->edges).add();
     sort_edges(*storage_, std::move(working_->edges));
-    sort_literals(*storage_, working_->literals);
+    sort_literals(*storage_, std::move(working_->literals));
     working_.reset();
     storage_->digest = digest_of(*storage_);
     return std::make_shared<const GraphModel>(std::move(storage_));

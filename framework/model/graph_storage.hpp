@@ -2,6 +2,8 @@
 
 #include <adpipe/model/graph_fwd.hpp>
 
+#include "model/large_array.hpp"
+
 #include <cstddef>
 #include <memory>
 #include <string_view>
@@ -56,14 +58,14 @@ private:
         slots_[i] = slot;
     }
     void grow() {
-        std::vector<Slot> old(slots_.size() * 2);
+        LargeArray<Slot> old(slots_.size() * 2);
         old.swap(slots_);
         for (const Slot& slot : old) {
             if (slot.vertex != no_vertex) place(slot);
         }
     }
 
-    std::vector<Slot> slots_ = std::vector<Slot>(1024);
+    LargeArray<Slot> slots_ = LargeArray<Slot>(1024);
     std::size_t size_ = 0;
 };
 
@@ -71,13 +73,13 @@ struct GraphStorage {
     std::filesystem::path source;
     std::shared_ptr<const void> text;
     TextArena arena;
-    std::vector<Vertex> vertices;
+    LargeArray<Vertex> vertices;
     std::vector<GraphModule> modules;
-    std::vector<Edge> edges;                // by target, then kind, then argument
-    std::vector<Edge> out_edges;            // by source, then index
+    LargeArray<Edge> edges;                // by target, then kind, then argument
+    LargeArray<Edge> out_edges;            // by source, then index
     std::vector<std::uint32_t> in_begin;    // size() + 1
     std::vector<std::uint32_t> out_begin;   // size() + 1
-    std::vector<Literal> literals;          // by vertex
+    LargeArray<Literal> literals;          // by vertex
     std::vector<std::uint32_t> literal_begin;  // size() + 1
     NameTable names;
     std::uint64_t digest = 0;  // while building: of names and kinds alone

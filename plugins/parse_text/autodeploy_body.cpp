@@ -2,6 +2,8 @@
 
 #include "autodeploy_modules.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <string>
@@ -52,12 +54,9 @@ bool is_whole_argument(const char* at, const char* end) {
 
 /// What the text prints for a value that is no tensor. A weight is one.
 bool is_no_tensor(std::string_view dtype) {
-    for (const std::string_view other :
-         {"SymInt", "SymFloat", "SymBool", "int", "float", "bool", "str", "list", "immutable_list",
-                                         "tuple", "dict", "NoneType"}) {
-        if (dtype == other) return true;
-    }
-    return false;
+    static constexpr std::array<std::string_view, 12> others{"SymInt", "SymFloat",       "SymBool", "int",  "float",   "bool",
+                                                             "list",   "immutable_list", "tuple",   "dict", "NoneType", "str"};
+    return !starts_with(dtype, "torch.") && std::find(others.begin(), others.end(), dtype) != others.end();
 }
 
 /// A weight's sizes are numbers.
@@ -362,41 +361,44 @@ void AutodeployBody::end_module(const ModuleText& module) {
     check_weights();
 }
 
-/// The text does not tell a weight from an activation whose line is missing. What cannot be a weight is an error; what only has the name
-/// of an activation is a warning.
+/// The text does not tell a weight from an activation whose line is missing. What cannot be a weight is an error.
 void AutodeployBody::check_weights() {
     for (VertexId v = first_vertex_; v < builder_.size(); ++v) {
         const Vertex& weight = builder_.vertex(v);
-        if (weight.kind != VertexKind::weight) continue;
-        if (is_no_tensor(weight.dtype) || has_symbols(weight.shape)) {
-            const std::string type = std::string{weight.shape} + " : " + std::string{weight.dtype};
-            findings_.error("ADP-AD-006", "%" + std::string{weight.name} + " is used, but no line defines it, and with type " + type + " it is no weight",
-                            weight.name.data(), "lines of the dump are missing");
-        } else if (looks_like_an_op(weight)) {
-            findings_.warning("ADP-AD-012", "%" + std::string{weight.name} + " is taken for a weight since no line defines it, but it is named like an op",
-                              weight.name.data(), "if it is one, lines of the dump are missing");
-        }
+        if (weight.kind == VertexKind::op) warn_of_missing_neighbours(weight);
+        if (weight.kind != VertexKind::weight || weight.dtype.empty()) continue;
+        if (!is_no_tensor(weight.dtype) && !has_symbols(weight.shape)) continue;
+        findings_.error("ADP-AD-006", "%" + std::string{weight.name} + " is used, but no line defines it, and its type says that it is no weight: " +
+                        std::string{weight.shape} + " : " + std::string{weight.dtype}, weight.name.data(), "lines of the dump are missing");
     }
 }
 
-/// Ops of one kind are numbered: add, add_1, add_2. If the neighbour in that row is an op, so is probably this one.
-bool AutodeployBody::looks_like_an_op(const Vertex& weight) const {
-    const std::string_view name = weight.name;
+/// Ops of one kind are numbered: add, add_1, add_2. What stands beside an op in that row is probably an op too, and no weight.
+void AutodeployBody::warn_of_missing_neighbours(const Vertex& op) {
+    const std::string_view name = op.name;
     const std::size_t last = name.find_last_not_of("0123456789");
     const bool is_numbered = last != std::string_view::npos && last > 0 && last + 1 < name.size() && name[last] == '_';
-    if (!is_numbered) return is_op_named(std::string{name} + "_1", name);
-    const std::string_view stem = name.substr(0, last);
+    const std::string_view stem = is_numbered ? name.substr(0, last) : name;
+    if (!ends_with(stem, short_op_name(op.op)) || stem.size() > longest_stem) return;
     std::uint32_t number = 0;
-    const auto result = std::from_chars(name.data() + last + 1, name.data() + name.size(), number);
-    if (result.ec != std::errc{} || number == 0) return false;
-    const std::string before = number == 1 ? std::string{stem} : std::string{stem} + "_" + std::to_string(number - 1);
-    return is_op_named(before, stem) || is_op_named(std::string{stem} + "_" + std::to_string(number + 1), stem);
+    if (is_numbered) std::from_chars(name.data() + last + 1, name.data() + name.size(), number);
+    warn_if_weight(stem, number + 1);
+    if (number > 0) warn_if_weight(stem, number - 1);
 }
 
-bool AutodeployBody::is_op_named(std::string_view name, std::string_view stem) const {
-    const VertexId neighbour = builder_.find(name);
-    if (neighbour == no_vertex || builder_.vertex(neighbour).kind != VertexKind::op) return false;
-    return ends_with(stem, short_op_name(builder_.vertex(neighbour).op));
+void AutodeployBody::warn_if_weight(std::string_view stem, std::uint32_t number) {
+    std::array<char, longest_stem + 16> buffer;
+    char* end = std::copy(stem.begin(), stem.end(), buffer.data());
+    if (number > 0) {
+        *end++ = '_';
+        end = std::to_chars(end, buffer.data() + buffer.size(), number).ptr;
+    }
+    const VertexId neighbour = builder_.find(between(buffer.data(), end));
+    if (neighbour == no_vertex || builder_.vertex(neighbour).kind != VertexKind::weight) return;
+    const std::string_view name = builder_.vertex(neighbour).name;
+    if (!warned_of_.insert(neighbour).second) return;
+    findings_.warning("ADP-AD-012", "%" + std::string{name} + " is taken for a weight since no line defines it, but it is named like an op",
+                      name.data(), "if it is one, lines of the dump are missing");
 }
 
 }  // namespace adpipe::parse

@@ -7,6 +7,7 @@
 #include <adpipe/model/graph_fwd.hpp>
 
 #include <cstdint>
+#include <set>
 #include <string_view>
 
 namespace adpipe::parse {
@@ -41,8 +42,8 @@ private:
     bool fail(const char* code, const char* at, std::string message);
 
     void check_weights();
-    bool looks_like_an_op(const Vertex& weight) const;
-    bool is_op_named(std::string_view name, std::string_view stem) const;
+    void warn_of_missing_neighbours(const Vertex& op);
+    void warn_if_weight(std::string_view stem, std::uint32_t number);
 
     struct Resolver {
         AutodeployBody* body;
@@ -62,6 +63,8 @@ private:
     VertexId first_vertex_ = 0;    // of the module
     VertexId output_ = no_vertex;
     std::uint32_t comments_ = 0;
+    std::set<VertexId> warned_of_;
+    static constexpr std::size_t longest_stem = 500;
 };
 
 }  // namespace adpipe::parse

@@ -143,14 +143,14 @@ std::size_t valid_character(const char* at, const char* end) {
     return overlong || surrogate || too_large ? 0 : size;
 }
 
-/// First byte at or after `at` that is not ASCII; eight bytes a step.
+/// First byte at or after `at` that is not ASCII; 32 bytes a step.
 const char* skip_ascii(const char* at, const char* end) {
     constexpr std::uint64_t high_bits = 0x8080808080808080U;
-    while (end - at >= 8) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, at, 8);
-        if ((word & high_bits) != 0) break;
-        at += 8;
+    while (end - at >= 32) {
+        std::array<std::uint64_t, 4> words;
+        std::memcpy(words.data(), at, 32);
+        if (((words[0] | words[1] | words[2] | words[3]) & high_bits) != 0) break;
+        at += 32;
     }
     while (at != end && static_cast<unsigned char>(*at) < 0x80) ++at;
     return at;

@@ -1,5 +1,7 @@
 #include "findings.hpp"
 
+#include "characters.hpp"
+
 #include <algorithm>
 
 namespace adpipe::parse {
@@ -72,7 +74,7 @@ std::vector<Diagnostic> Findings::warnings() const {
 }
 
 std::uint32_t Findings::line_of(const char* at) const {
-    return static_cast<std::uint32_t>(std::count(text_.data(), at, '\n') + 1);
+    return static_cast<std::uint32_t>(count_lines(text_.substr(0, static_cast<std::size_t>(at - text_.data()))) + 1);
 }
 
 std::string_view text_at(std::string_view text, const char* at) {

@@ -4,25 +4,19 @@
 #include "characters.hpp"
 #include "file_kind.hpp"
 
-#include <algorithm>
-
 namespace adpipe::parse {
 
 namespace {
-
-std::ptrdiff_t lines_of(const ModuleText& module) {
-    return std::count(module.body.begin(), module.body.end(), '\n');
-}
 
 /// The module with the most lines among those that `wanted` accepts; modules.size() if there is none.
 template <class Wanted>
 std::size_t largest(const std::vector<ModuleText>& modules, Wanted wanted) {
     std::size_t best = modules.size();
-    std::ptrdiff_t most = -1;
+    std::size_t most = 0;
     for (std::size_t i = 0; i < modules.size(); ++i) {
         if (!wanted(modules[i])) continue;
-        const std::ptrdiff_t lines = modules.size() == 1 ? 0 : lines_of(modules[i]);
-        if (lines > most) {
+        const std::size_t lines = count_lines(modules[i].body);
+        if (best == modules.size() || lines > most) {
             most = lines;
             best = i;
         }
@@ -33,10 +27,11 @@ std::size_t largest(const std::vector<ModuleText>& modules, Wanted wanted) {
 ModuleChoice choose_automatically(const std::vector<ModuleText>& modules) {
     if (modules.size() == 1) return {{0}, "the only one"};
     // After the compile stage the whole model stands beside the parts that it was cut into.
-    const std::size_t whole = largest(modules, [](const ModuleText& m) {
-        return m.name == "monolithic.model" || ends_with(m.name, ".monolithic.model");
-    });
-    if (whole < modules.size()) return {{whole}, "the whole model"};
+    for (std::size_t i = 0; i < modules.size(); ++i) {
+        if (modules[i].name == "monolithic.model") return {{i}, "the whole model"};
+    }
+    const std::size_t whole = largest(modules, [](const ModuleText& m) { return ends_with(m.name, ".monolithic.model"); });
+    if (whole < modules.size()) return {{whole}, "the largest whole model"};
     return {{largest(modules, [](const ModuleText&) { return true; })}, "the largest"};
 }
 
