@@ -3,7 +3,7 @@
 
     score_attribution.py ADPIPE DUMPS TRACE... [--time-on-node PERCENT] [--wrong-per-thousand N] [--show N]
 
-TRACE.truth.json.gz lies beside TRACE, or below --truth; its `dump` is looked up in DUMPS. Per GPU event it says which node launched it, if any.
+TRACE.truth.json.gz lies beside TRACE, or below --truth; its `dump`, <run>/<file>, is looked up in DUMPS. Per GPU event it says which node launched it, if any.
 An event is right if adpipe names that node (alone, or as one of at most four that share a kernel), unknown if it names none, wrong otherwise;
 naming a node for an event that has none is wrong, and so is another layer. Fails on a wrong event whose evidence is lineage or annotation, on
 more than --wrong-per-thousand (0) wrong ones in all, on an event that is not listed, and if less of the decode steps' kernel time than
@@ -14,7 +14,7 @@ import collections
 import sys
 from pathlib import Path
 
-from score import percent, read_truth, run_tsv, skip_if_absent
+from score import located, percent, read_truth, run_tsv, skip_if_absent
 
 # The tables of SQLite traces and what adpipe calls their rows. A trace of another format numbers all its events in one row of numbers.
 KIND_OF_TABLE = {
@@ -84,7 +84,10 @@ class Score:
 
 
 def score(adpipe, dumps, trace, truth):
-    rows, problem = run_tsv([adpipe, "kernels", trace, "--dump", dumps / truth["dump"], "--window", "all", "--format", "tsv"])
+    dump = dumps / truth["dump"]  # <run>/<file>
+    if not dump.exists():
+        dump = dumps / dump.name
+    rows, problem = run_tsv([adpipe, "kernels", trace, "--dump", dump, "--window", "all", "--format", "tsv"])
     if rows is None:
         print(f"{trace}: {problem}")
         return Score()
@@ -107,18 +110,19 @@ def main():
     parser.add_argument("--wrong-per-thousand", type=float, default=0.0, metavar="N")
     parser.add_argument("--show", type=int, default=5, metavar="N", help="wrong events to print of each trace")
     arguments = parser.parse_args()
-    skip_if_absent([arguments.dumps, *arguments.traces])
+    dumps, traces = located(arguments.dumps), [located(trace) for trace in arguments.traces]
+    skip_if_absent([dumps, *traces])
 
     failed = 0
-    for trace in arguments.traces:
+    for trace in traces:
         truth = read_truth((arguments.truth or trace.parent) / (trace.name + ".truth.json.gz"))
-        result = score(arguments.adpipe, arguments.dumps, trace, truth)
+        result = score(arguments.adpipe, dumps, trace, truth)
         good = result.is_good(arguments.time_on_node, arguments.wrong_per_thousand)
         failed += not good
         print("\n".join("    " + line for line in result.wrong[: arguments.show]), end="\n" if result.wrong[: arguments.show] else "")
         print(f"{'ok    ' if good else 'FAILED'} {trace.name}: {dict(result.verdicts)}; {result.time_on_node():.2f} % of decode time on the right node")
         print("       by evidence: " + ", ".join(f"{evidence} {what} {n}" for (evidence, what), n in sorted(result.evidence.items())))
-    print(f"{len(arguments.traces) - failed} passed, {failed} failed")
+    print(f"{len(traces) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Scores `adpipe members` against dumps whose every node's layer is known.
 
-    score_membership.py ADPIPE DIR... [--at-least PERCENT] [--show N]
+    score_membership.py ADPIPE DIR... [--truth DIR] [--at-least PERCENT] [--show N]
 
-DIR holds dumps and truth/<stem>.json.gz: {"dump": file name, "modules": {name: {"nodes": {name: {"layer": number, "prologue", "epilogue", …,
+DIR holds dumps, and truth/<stem>.json.gz unless --truth says where: {"dump": file name, "modules": {name: {"nodes": {name: {"layer": number, "prologue", "epilogue", …,
 "also": [other layers that are right too], "stack": which of several stacks}}}}}. Placeholders (`input`) and calls that span layers (`mixed`)
 have no layer to be right about. Truth whose dump is not in DIR is ignored. Fails if a dump has fewer right nodes than --at-least (100).
 """
@@ -11,7 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from score import percent, read_truth, run_tsv, skip_if_absent
+from score import located, percent, read_truth, run_tsv, skip_if_absent
 
 NOT_SCORED = ("input", "mixed")
 
@@ -48,14 +48,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("adpipe")
     parser.add_argument("directories", nargs="+", type=Path)
+    parser.add_argument("--truth", type=Path, metavar="DIR")
     parser.add_argument("--at-least", type=float, default=100.0, metavar="PERCENT")
     parser.add_argument("--show", type=int, default=5, metavar="N", help="wrong nodes to print of each dump")
     arguments = parser.parse_args()
-    skip_if_absent(arguments.directories)
+    directories = [located(directory) for directory in arguments.directories]
+    skip_if_absent(directories)
 
     passed = failed = 0
-    for directory in arguments.directories:
-        for truth_file in sorted((directory / "truth").glob("*.json*")):
+    for directory in directories:
+        for truth_file in sorted((arguments.truth or directory / "truth").glob("*.json*")):
             truth = read_truth(truth_file)
             dump = directory / truth["dump"]
             if not dump.exists():
