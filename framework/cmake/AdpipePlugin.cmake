@@ -26,6 +26,7 @@ function(adpipe_add_plugin name)
     target_link_options(${name} PRIVATE -Wl,--no-undefined)
   endif()
   if(ADPIPE_PLUGIN_OUTPUT_DIRECTORY)
+    adpipe_precompile_shared(${name})
     set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${ADPIPE_PLUGIN_OUTPUT_DIRECTORY}")
   endif()
   # Where the host looks below its own prefix, whichever project the plugin is of.
