@@ -150,6 +150,7 @@ void AutodeployBody::definition() {
 }
 
 void AutodeployBody::placeholder(std::string_view name) {
+    arguments_.clear();
     Vertex vertex;
     vertex.name = name;
     vertex.kind = VertexKind::placeholder;

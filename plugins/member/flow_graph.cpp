@@ -1,0 +1,251 @@
+#include "flow_graph.hpp"
+
+#include "glob.hpp"
+#include "op_traits.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+
+namespace adpipe::member {
+
+namespace {
+
+using PartKey = std::pair<std::uint16_t, std::string_view>;  ///< calling module, what its ops call
+
+/// Modules named "<other module>.<target>" or "<other module>.<target>.<inner>" are what that module's calls of <target> do.
+std::map<PartKey, std::uint16_t> find_parts(const GraphModel& graph) {
+    std::map<std::string_view, std::uint16_t> by_name;
+    const auto modules = graph.modules();
+    for (std::uint16_t m = 0; m < modules.size(); ++m) by_name.emplace(modules[m].name, m);
+    std::map<PartKey, std::uint16_t> parts;
+    for (std::uint16_t m = 0; m < modules.size(); ++m) {
+        const std::string_view name = modules[m].name;
+        // The longest enclosing module is the caller.
+        for (std::size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0; dot = name.rfind('.', dot - 1)) {
+            const auto caller = by_name.find(name.substr(0, dot));
+            if (caller == by_name.end()) continue;
+            const std::string_view inside = name.substr(dot + 1);
+            parts.emplace(PartKey{caller->second, inside.substr(0, inside.find('.'))}, m);
+            break;
+        }
+    }
+    return parts;
+}
+
+std::optional<std::size_t> getitem_index(const GraphModel& graph, VertexId v) {
+    for (const Literal& literal : graph.literals(v)) {
+        if (literal.argument != 1) continue;
+        std::size_t index = 0;
+        const char* end = literal.text.data() + literal.text.size();
+        const auto [stop, error] = std::from_chars(literal.text.data(), end, index);
+        if (error == std::errc{} && stop == end) return index;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::uint16_t> root_modules(const GraphModel& graph) {
+    std::vector<bool> called(graph.modules().size(), false);
+    for (const auto& [key, part] : find_parts(graph)) called[part] = true;
+    std::vector<std::uint16_t> roots;
+    for (std::uint16_t m = 0; m < called.size(); ++m) {
+        if (!called[m]) roots.push_back(m);
+    }
+    return roots;
+}
+
+/// Walks a module and the parts that it calls, adding a flow vertex per op, weight and input.
+class FlowGraph::Builder {
+public:
+    Builder(const GraphModel& graph, FlowGraph& flow) : graph_(graph), flow_(flow), parts_(find_parts(graph)), values_(graph.size()) {}
+
+    void run(std::uint16_t module) { walk(module, {}, true, 0); }
+
+private:
+    /// What a vertex of the text stands for: one flow vertex, or the results of a call.
+    struct Value {
+        FlowId flow = no_flow;
+        std::uint32_t call = no_flow;
+    };
+    static constexpr int deepest_call = 64;
+
+    std::vector<FlowId> walk(std::uint16_t module, const std::vector<FlowId>& bound, bool is_root, int depth) {
+        const GraphModule& range = graph_.modules()[module];
+        std::vector<FlowId> results;
+        std::size_t inputs = 0;
+        for (VertexId v = range.begin; v < range.end; ++v) {
+            switch (graph_.vertex(v).kind) {
+                case VertexKind::weight: set(v, weight(v)); break;
+                case VertexKind::placeholder:
+                    set(v, inputs < bound.size() && bound[inputs] != no_flow ? bound[inputs] : add(v));
+                    ++inputs;
+                    break;
+                case VertexKind::output:
+                    for (const Edge& use : graph_.inputs(v)) append_values(use.source, results);
+                    if (is_root) set(v, add(v));
+                    break;
+                case VertexKind::op: op(v, module, depth); break;
+            }
+        }
+        return results;
+    }
+
+    void op(VertexId v, std::uint16_t module, int depth) {
+        const auto part = parts_.find({module, graph_.vertex(v).op});
+        if (part != parts_.end() && part->second != module && depth < deepest_call) {
+            call(v, part->second, depth);
+            return;
+        }
+        if (bare_op(graph_.vertex(v).op) == "getitem") {
+            const FlowId picked = result_of_call(v);
+            if (picked != no_flow) {
+                set(v, picked);
+                return;
+            }
+        }
+        set(v, add(v));
+    }
+
+    void call(VertexId v, std::uint16_t part, int depth) {
+        std::vector<FlowId> bound;
+        for (const Edge& use : graph_.inputs(v)) {
+            if (use.kind != EdgeKind::data) continue;
+            if (use.argument >= bound.size()) bound.resize(use.argument + 1, no_flow);
+            bound[use.argument] = first_value(use.source);
+        }
+        const FlowId begin = flow_.size();
+        std::vector<FlowId> results = walk(part, bound, false, depth + 1);
+        values_[v].call = static_cast<std::uint32_t>(flow_.calls_.size());
+        flow_.calls_.push_back({v, begin, flow_.size(), std::move(results)});
+    }
+
+    /// For `getitem(call, k)` of a call with several results: the k-th.
+    FlowId result_of_call(VertexId v) {
+        const auto uses = graph_.inputs(v);
+        if (uses.empty() || values_[uses[0].source].call == no_flow) return no_flow;
+        const std::vector<FlowId>& results = flow_.calls_[values_[uses[0].source].call].results;
+        const auto index = getitem_index(graph_, v);
+        return results.size() > 1 && index && *index < results.size() ? results[*index] : no_flow;
+    }
+
+    FlowId first_value(VertexId v) {
+        std::vector<FlowId> all;
+        append_values(v, all);
+        return all.empty() ? no_flow : all.front();
+    }
+
+    void append_values(VertexId v, std::vector<FlowId>& into) {
+        const Value& value = values_[v];
+        if (value.call != no_flow) {
+            const std::vector<FlowId>& results = flow_.calls_[value.call].results;
+            into.insert(into.end(), results.begin(), results.end());
+        } else if (value.flow != no_flow) {
+            into.push_back(value.flow);
+        }
+    }
+
+    /// Parts use the weights of the whole by name.
+    FlowId weight(VertexId v) {
+        if (parts_.empty()) return add(v);
+        const auto [at, is_new] = weights_.try_emplace(graph_.vertex(v).name, no_flow);
+        if (is_new) at->second = add(v);
+        return at->second;
+    }
+
+    void set(VertexId v, FlowId flow) {
+        values_[v].flow = flow;
+        flow_.places_.push_back({v, flow});
+    }
+
+    FlowId add(VertexId v) {
+        const Vertex& vertex = graph_.vertex(v);
+        const FlowId id = flow_.size();
+        bool all_numbers = true;
+        for (const Edge& use : graph_.inputs(v)) {
+            if (use.kind != EdgeKind::data) continue;
+            const FlowId source = first_value(use.source);
+            if (source == no_flow) continue;
+            flow_.arguments_.push_back(source);
+            flow_.argument_position_.push_back(use.argument);
+            all_numbers = all_numbers && flow_.is_number_[source] != 0;
+        }
+        const bool has_arguments = flow_.arguments_.size() > flow_.argument_begin_.back();
+        flow_.argument_begin_.push_back(static_cast<std::uint32_t>(flow_.arguments_.size()));
+        flow_.origin_.push_back(v);
+        flow_.kind_.push_back(vertex.kind);
+        const std::string_view bare = vertex.kind == VertexKind::op ? bare_op(vertex.op) : std::string_view{};
+        flow_.bare_.push_back(bare);
+        flow_.op_hash_.push_back(hash_text(op_without_default(vertex.op), static_cast<std::uint64_t>(vertex.kind)));
+        std::uint64_t literals = 0;
+        for (const Literal& literal : graph_.literals(v)) literals = hash_text(literal.text, combine(literals, literal.argument));
+        flow_.literal_hash_.push_back(literals);
+        const bool number = is_number_type(vertex.dtype) || reads_size(bare) ||
+                            (is_number_arithmetic(bare) && has_arguments && all_numbers);
+        flow_.is_number_.push_back(number ? 1 : 0);
+        return id;
+    }
+
+    const GraphModel& graph_;
+    FlowGraph& flow_;
+    std::map<PartKey, std::uint16_t> parts_;
+    std::vector<Value> values_;
+    std::map<std::string_view, FlowId> weights_;
+};
+
+FlowGraph::FlowGraph(const GraphModel& graph, std::uint16_t module) : graph_(&graph) {
+    Builder(graph, *this).run(module);
+    find_sources();
+    find_users();
+}
+
+std::int64_t FlowGraph::picked_result(FlowId v) const {
+    if (bare_[v] != "getitem") return -1;
+    const auto index = getitem_index(*graph_, origin_[v]);
+    return index ? static_cast<std::int64_t>(*index) : -1;
+}
+
+void FlowGraph::find_sources() {
+    // `base`: the vertex whose storage a value shares; `writer`: by base, the op that wrote it last.
+    std::vector<FlowId> base(size());
+    std::vector<FlowId> writer(size(), no_flow);
+    source_begin_.assign(1, 0);
+    for (FlowId v = 0; v < size(); ++v) {
+        base[v] = v;
+        const auto args = arguments(v);
+        for (const FlowId a : args) {
+            const FlowId last = writer[base[a]];
+            if (last == no_flow || last == v || last < a) {
+                sources_.push_back(a);
+                continue;
+            }
+            const auto written = arguments(last);
+            const bool reads_whole = a == base[a] || std::find(written.begin(), written.end(), a) != written.end();
+            if (!reads_whole) sources_.push_back(a);  // a view of what was written through another view
+            sources_.push_back(last);
+        }
+        source_begin_.push_back(static_cast<std::uint32_t>(sources_.size()));
+        if (kind_[v] != VertexKind::op || args.empty()) continue;
+        if (is_view(bare_[v])) base[v] = base[args[0]];
+        for (const std::uint8_t position : in_place_arguments(vertex(v).op)) {
+            for (std::uint32_t i = argument_begin_[v]; i < argument_begin_[v + 1]; ++i) {
+                if (argument_position_[i] == position) writer[base[arguments_[i]]] = v;
+            }
+        }
+    }
+}
+
+void FlowGraph::find_users() {
+    user_begin_.assign(size() + 1, 0);
+    for (const FlowId source : sources_) ++user_begin_[source + 1];
+    for (FlowId v = 0; v < size(); ++v) user_begin_[v + 1] += user_begin_[v];
+    users_.resize(sources_.size());
+    std::vector<std::uint32_t> next(user_begin_.begin(), user_begin_.end() - 1);
+    for (FlowId v = 0; v < size(); ++v) {
+        for (const FlowId source : sources(v)) users_[next[source]++] = v;
+    }
+}
+
+}  // namespace adpipe::member

@@ -1,0 +1,205 @@
+#include "groups.hpp"
+
+#include "glob.hpp"
+#include "op_traits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+namespace adpipe::member {
+
+namespace {
+
+/// A fused mixture of experts names a thousand weights; the first few say enough.
+constexpr std::size_t weights_looked_at = 6;
+
+bool is_cast(std::string_view bare) { return bare == "to" || bare == "_to_copy" || bare == "type_as" || bare == "float"; }
+
+bool opens_stream(std::string_view bare) { return bare.substr(0, 6) == "begin_" || bare.substr(0, 7) == "record_"; }
+
+}  // namespace
+
+GroupFinder::GroupFinder(const FlowGraph& flow, const LayerTable& table, const LayerNames& names, const Rules& rules,
+                         const std::vector<Verdict>& verdicts)
+    : flow_(flow), table_(table), names_(names), rules_(rules), verdicts_(verdicts), labels_(flow.size()) {}
+
+std::vector<GroupLabel> GroupFinder::find() {
+    read_features();
+    label_by_rules();
+    spread();
+    return std::move(labels_);
+}
+
+/// Name of a weight after the layer's number; the whole name if it has none.
+std::string_view GroupFinder::weight_role(FlowId weight) const {
+    const Vertex& vertex = flow_.vertex(weight);
+    const std::string_view name = vertex.module_path.empty() ? vertex.name : vertex.module_path;
+    const auto placed = names_.of_activation(name);
+    return placed ? placed->role : name;
+}
+
+/// The weights that v uses, also through what is made of weights alone.
+void GroupFinder::collect_weights(FlowId v, std::vector<FlowId>& weights) const {
+    for (const FlowId a : flow_.arguments(v)) {
+        if (weights.size() >= weights_looked_at) return;
+        if (flow_.kind(a) == VertexKind::weight || table_.is_weight(a)) weights.push_back(a);
+        else if (verdicts_[a].why == Why::made_of_weights) collect_weights(a, weights);
+    }
+}
+
+/// Which weights and ops each layer has, for rules that ask.
+void GroupFinder::read_features() {
+    std::unordered_set<std::uint64_t> seen;
+    const auto add = [&](LayerIndex layer, std::string_view text) {
+        const std::uint64_t key = hash_text(text, static_cast<std::uint64_t>(layer) + 7);
+        if (seen.insert(key).second) features_[layer].push_back(text);
+    };
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (flow_.kind(v) != VertexKind::op) continue;
+        add(verdicts_[v].layer, flow_.bare(v));
+        std::vector<FlowId> weights;
+        collect_weights(v, weights);
+        for (const FlowId weight : weights) add(verdicts_[v].layer, weight_role(weight));
+    }
+}
+
+bool GroupFinder::layer_allows(std::uint32_t rule, LayerIndex layer) {
+    const std::vector<std::string>& wanted = rules_.groups[rule].layer_uses;
+    if (wanted.empty()) return true;
+    const auto [at, is_new] = allowed_.try_emplace({rule, layer}, false);
+    if (is_new) {
+        const auto& features = features_[layer];
+        at->second = std::any_of(features.begin(), features.end(), [&](std::string_view text) { return matches_any(wanted, text); });
+    }
+    return at->second;
+}
+
+std::vector<std::uint32_t> GroupFinder::match_rules(FlowId v) const {
+    std::vector<FlowId> weights;
+    collect_weights(v, weights);
+    std::vector<std::uint32_t> matching;
+    for (std::uint32_t i = 0; i < rules_.groups.size(); ++i) {
+        const GroupRule& rule = rules_.groups[i];
+        if (!rule.ops.empty() && !matches_any(rule.ops, flow_.bare(v))) continue;
+        const bool weight_matches = std::any_of(weights.begin(), weights.end(),
+                                                [&](FlowId weight) { return matches_any(rule.weights, weight_role(weight)); });
+        if (!rule.weights.empty() && !weight_matches) continue;
+        matching.push_back(i);
+    }
+    return matching;
+}
+
+/// Equal ops that use equal weights match equal rules, in every layer.
+const std::vector<std::uint32_t>& GroupFinder::rules_for(FlowId v) {
+    std::uint64_t key = flow_.op_hash(v);
+    std::vector<FlowId> weights;
+    collect_weights(v, weights);
+    for (const FlowId weight : weights) key = combine(key, table_.role(weight));
+    const auto [at, is_new] = matches_.try_emplace(key);
+    if (is_new) at->second = match_rules(v);
+    return at->second;
+}
+
+void GroupFinder::label_by_rules() {
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (flow_.kind(v) != VertexKind::op) continue;
+        for (const std::uint32_t i : rules_for(v)) {
+            if (!layer_allows(i, verdicts_[v].layer)) continue;
+            const GroupRule& rule = rules_.groups[i];
+            labels_[v] = {rule.group, rule.sub_group.empty() ? nullptr : &rule.sub_group, true};
+            break;
+        }
+    }
+}
+
+/// Labels for what no rule knows, from the nearest labelled vertices of its layer on either side.
+void GroupFinder::spread() {
+    before_.resize(flow_.size());
+    after_.resize(flow_.size());
+    several_before_.assign(flow_.size(), 0);
+    several_after_.assign(flow_.size(), 0);
+    const auto merge = [](GroupLabel& into, std::uint8_t& several, const GroupLabel& label) {
+        if (!label.known) return;
+        if (!into.known) into = label;
+        else if (into.group == label.group && into.sub_group != label.sub_group) into.sub_group = nullptr;
+        else if (!(into == label)) {
+            several = 1;
+            if (label.group == Group::moe) into = label;  // where experts and shared experts meet
+        }
+    };
+    const auto same_layer = [&](FlowId a, FlowId b) {
+        return flow_.kind(a) == VertexKind::op && verdicts_[a].layer == verdicts_[b].layer;
+    };
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        for (const FlowId s : flow_.sources(v)) {
+            if (same_layer(s, v)) merge(before_[v], several_before_[v], labels_[s].known ? labels_[s] : before_[s]);
+        }
+    }
+    for (FlowId v = flow_.size(); v-- > 0;) {
+        for (const FlowId user : flow_.users(v)) {
+            if (same_layer(user, v)) merge(after_[v], several_after_[v], labels_[user].known ? labels_[user] : after_[user]);
+        }
+    }
+    find_stream();
+    std::vector<GroupLabel> settled = labels_;
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (flow_.kind(v) == VertexKind::op && !labels_[v].known) settled[v] = settle(v);
+    }
+    labels_ = std::move(settled);
+    // Weights and inputs go with what reads them.
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (flow_.kind(v) == VertexKind::op || flow_.users(v).empty()) continue;
+        if (same_owner(v, flow_.users(v)[0])) labels_[v] = labels_[flow_.users(v)[0]];
+    }
+}
+
+bool GroupFinder::same_owner(FlowId a, FlowId b) const { return verdicts_[a].layer == verdicts_[b].layer && verdicts_[a].layer >= 0; }
+
+/// The residual stream: what comes from the layer before, and what the branches are added to. It belongs to no branch.
+void GroupFinder::find_stream() {
+    on_stream_.assign(flow_.size(), 0);
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (flow_.kind(v) != VertexKind::op) continue;
+        const std::string_view bare = flow_.bare(v);
+        const auto arguments = flow_.arguments(v);
+        if (bare == "getitem" && !arguments.empty()) {
+            // A fused add and norm returns the sum beside the normed value.
+            on_stream_[v] = labels_[arguments[0]].group == Group::norm && flow_.picked_result(v) > 0 ? 1 : 0;
+        } else if (is_cast(bare) && !arguments.empty()) {
+            on_stream_[v] = on_stream_[arguments[0]];
+        } else if (bare == "add" || bare == "add_") {
+            std::size_t values = 0;
+            bool joins = false;
+            for (const FlowId a : arguments) {
+                if (flow_.is_number(a) || flow_.kind(a) == VertexKind::weight || verdicts_[a].why == Why::made_of_weights) continue;
+                ++values;
+                joins = joins || on_stream_[a] != 0 || verdicts_[a].layer != verdicts_[v].layer;
+            }
+            on_stream_[v] = values == 2 && joins ? 1 : 0;
+        }
+    }
+}
+
+GroupLabel GroupFinder::settle(FlowId v) const {
+    const GroupLabel& before = before_[v];
+    const GroupLabel& after = after_[v];
+    const bool one_before = before.known && several_before_[v] == 0;
+    const bool one_after = after.known && several_after_[v] == 0;
+    const std::string_view bare = flow_.bare(v);
+    if (on_stream_[v] != 0) return {};
+    if (bare == "getitem" && before.known) return before;
+    if (opens_stream(bare) && one_after) return after;
+    if (one_before && one_after && before.group == after.group) {
+        GroupLabel label = before;
+        if (before.sub_group != after.sub_group && after.sub_group != nullptr && before.sub_group == nullptr) label = after;
+        return label;
+    }
+    if (one_after && after.group == Group::norm && !is_shape_only(bare)) return after;
+    if (one_before && (is_cast(bare) || before.group != Group::norm)) return before;
+    if (one_after) return after;
+    if (one_before) return before;
+    return before.known ? before : after;
+}
+
+}  // namespace adpipe::member

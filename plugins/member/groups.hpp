@@ -1,0 +1,65 @@
+#pragma once
+
+#include "flow_graph.hpp"
+#include "layer_names.hpp"
+#include "layer_solver.hpp"
+#include "layer_table.hpp"
+#include "rules.hpp"
+
+#include <adpipe/model/layers.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace adpipe::member {
+
+/// What part of its layer a vertex is.
+struct GroupLabel {
+    Group group = Group::other;
+    const std::string* sub_group = nullptr;  ///< owned by the rules
+    bool known = false;
+
+    friend bool operator==(const GroupLabel&, const GroupLabel&) = default;
+};
+
+/// Assigns groups: by rules where a weight or an op tells, else from the neighbours in the same layer.
+class GroupFinder {
+public:
+    /// `layer_of`: per flow vertex, any number that is equal for vertices of one layer.
+    GroupFinder(const FlowGraph& flow, const LayerTable& table, const LayerNames& names, const Rules& rules,
+                const std::vector<Verdict>& verdicts);
+    std::vector<GroupLabel> find();
+
+private:
+    void read_features();
+    void label_by_rules();
+    const std::vector<std::uint32_t>& rules_for(FlowId v);
+    std::vector<std::uint32_t> match_rules(FlowId v) const;
+    bool layer_allows(std::uint32_t rule, LayerIndex layer);
+    std::string_view weight_role(FlowId weight) const;
+    void collect_weights(FlowId v, std::vector<FlowId>& weights) const;
+    void spread();
+    void find_stream();
+    bool same_owner(FlowId a, FlowId b) const;
+    GroupLabel settle(FlowId v) const;
+
+    const FlowGraph& flow_;
+    const LayerTable& table_;
+    const LayerNames& names_;
+    const Rules& rules_;
+    const std::vector<Verdict>& verdicts_;
+    std::vector<GroupLabel> labels_;
+    std::vector<std::uint8_t> several_before_;
+    std::vector<std::uint8_t> several_after_;
+    std::vector<std::uint8_t> on_stream_;
+    std::vector<GroupLabel> before_;  ///< label of the nearest labelled vertices that it depends on
+    std::vector<GroupLabel> after_;   ///< of those that depend on it
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> matches_;      ///< by op and weights: rules that match
+    std::map<LayerIndex, std::vector<std::string_view>> features_;               ///< per layer: distinct weight roles and ops
+    std::map<std::pair<std::uint32_t, LayerIndex>, bool> allowed_;
+};
+
+}  // namespace adpipe::member

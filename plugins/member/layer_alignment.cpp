@@ -1,0 +1,286 @@
+// The model's own repetition: what stands at the same place in two layers, found by walking both at once from uses of the same weights.
+
+#include "layer_solver.hpp"
+
+#include "glob.hpp"
+#include "op_traits.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace adpipe::member {
+
+void LayerSolver::collect_anchors() {
+    anchors_.resize(static_cast<std::size_t>(count_));
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (own_[v] == no_layer) continue;
+        std::uint64_t role = flow_.op_hash(v);
+        for (const FlowId a : flow_.arguments(v)) {
+            if (constant_[a] != 0) role = combine(role, role_[a]);
+        }
+        anchors_[static_cast<std::size_t>(own_[v])].push_back({role, v});
+    }
+    for (auto& anchors : anchors_) {
+        std::stable_sort(anchors.begin(), anchors.end(), [](const Anchor& a, const Anchor& b) { return a.role < b.role; });
+    }
+}
+
+/// Compares every layer with the first and the last of its stack, and with the next that uses weights in one of its roles.
+void LayerSolver::align_layers() {
+    seen_here_.assign(flow_.size(), 0);
+    shared_.assign(flow_.size(), 0);
+    loop_index_.assign(flow_.size(), 0);
+    stream_in_.assign(flow_.size(), 0);
+    tested_first_.assign(flow_.size(), 0);
+    tested_last_.assign(flow_.size(), 0);
+    inner_match_.assign(flow_.size(), 0);
+    between_.assign(flow_.size(), 0);
+    like_first_.assign(flow_.size(), no_flow);
+    like_first_layer_.assign(flow_.size(), no_layer);
+    like_last_.assign(flow_.size(), no_flow);
+    per_layer_.assign(flow_.size(), no_layer);
+
+    // By role: the layers that have it, so that each can look up the next one (the one before, for the last).
+    struct RoleInLayer {
+        std::uint64_t role;
+        LayerIndex first_of_stack;
+        LayerIndex layer;
+    };
+    std::vector<RoleInLayer> roles;
+    for (LayerIndex layer = 0; layer < count_; ++layer) {
+        for (const Anchor& anchor : anchors_[static_cast<std::size_t>(layer)]) {
+            const RoleInLayer entry{anchor.role, table_.first_of_stack(layer), layer};
+            const bool repeated = !roles.empty() && roles.back().role == entry.role && roles.back().layer == layer;
+            if (!repeated) roles.push_back(entry);
+        }
+    }
+    std::stable_sort(roles.begin(), roles.end(), [](const RoleInLayer& a, const RoleInLayer& b) {
+        return a.role != b.role ? a.role < b.role : a.first_of_stack < b.first_of_stack;
+    });
+    std::vector<std::set<LayerIndex>> partners(static_cast<std::size_t>(count_));
+    for (std::size_t i = 0; i < roles.size(); ++i) {
+        const auto same = [&](std::size_t j) {
+            return roles[j].role == roles[i].role && roles[j].first_of_stack == roles[i].first_of_stack;
+        };
+        auto& of_layer = partners[static_cast<std::size_t>(roles[i].layer)];
+        if (i + 1 < roles.size() && same(i + 1)) of_layer.insert(roles[i + 1].layer);
+        else if (i > 0 && same(i - 1)) of_layer.insert(roles[i - 1].layer);
+    }
+    for (LayerIndex layer = 0; layer < count_; ++layer) {
+        auto& of_layer = partners[static_cast<std::size_t>(layer)];
+        of_layer.insert(table_.first_of_stack(layer));
+        of_layer.insert(table_.last_of_stack(layer));
+        of_layer.erase(layer);
+        for (const LayerIndex other : of_layer) align(layer, other);
+    }
+}
+
+/// Walks both layers from the uses of weights that they have in common, along arguments and, where there is one choice, along uses.
+void LayerSolver::align(LayerIndex here, LayerIndex there) {
+    ++alignment_;
+    std::vector<Pair> queue;
+    const auto& ours = anchors_[static_cast<std::size_t>(here)];
+    const auto& theirs = anchors_[static_cast<std::size_t>(there)];
+    for (std::size_t i = 0, j = 0; i < ours.size() && j < theirs.size();) {
+        if (ours[i].role != theirs[j].role) {
+            ours[i].role < theirs[j].role ? ++i : ++j;
+            continue;
+        }
+        std::size_t i_end = i;
+        std::size_t j_end = j;
+        while (i_end < ours.size() && ours[i_end].role == ours[i].role) ++i_end;
+        while (j_end < theirs.size() && theirs[j_end].role == theirs[j].role) ++j_end;
+        for (std::size_t k = 0; i_end - i == j_end - j && k < i_end - i; ++k) queue.push_back({ours[i + k].vertex, theirs[j + k].vertex});
+        i = i_end;
+        j = j_end;
+    }
+    for (const Pair& pair : queue) seen_here_[pair.here] = alignment_;
+    for (std::size_t next = 0; next < queue.size(); ++next) {
+        const Pair pair = queue[next];
+        step_to_arguments(pair, here, there, queue);
+        step_to_users(pair, here, there, queue);
+    }
+}
+
+void LayerSolver::step_to_arguments(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue) {
+    const auto ours = flow_.arguments(pair.here);
+    const auto theirs = flow_.arguments(pair.there);
+    for (std::size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i) {
+        const FlowId a = ours[i];
+        const FlowId b = theirs[i];
+        if (a == b) {
+            shared_[a] = 1;
+            continue;
+        }
+        if (constant_[a] != 0 || seen_here_[a] == alignment_) continue;
+        if (there == table_.first_of_stack(here)) tested_first_[a] = 1;
+        const bool ours_open = is_op(a) && (undecided(a) || verdict_[a].layer == here);
+        const bool theirs_open = is_op(b) && (undecided(b) || verdict_[b].layer == there);
+        if (ours_open && theirs_open && alike(a, b, here, there)) {
+            seen_here_[a] = alignment_;
+            queue.push_back({a, b});
+            learn_from({a, b}, here, there);
+        } else if (there < here && undecided(b) && !flow_.is_number(b) && up_[a] != no_layer && up_[a] < here && up_[b] < up_[a]) {
+            stream_in_[b] = 1;
+        }
+    }
+}
+
+void LayerSolver::step_to_users(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue) {
+    struct Use {
+        std::uint64_t key;
+        FlowId user;
+    };
+    const auto collect = [&](FlowId v, LayerIndex layer) {
+        std::vector<Use> uses;
+        for (const FlowId user : flow_.users(v)) {
+            const bool around = undecided(user) ? up_[user] == layer : decided(user) && verdict_[user].layer == layer;
+            if (!around || !is_op(user) || own_[user] != no_layer || constant_[user] != 0) continue;
+            const auto arguments = flow_.arguments(user);
+            const auto at = std::find(arguments.begin(), arguments.end(), v);
+            if (at == arguments.end()) continue;
+            std::uint64_t key = combine(flow_.op_hash(user), static_cast<std::uint64_t>(at - arguments.begin()));
+            key = combine(combine(key, arguments.size()), flow_.literal_hash(user));
+            const bool counted = std::any_of(uses.begin(), uses.end(), [&](const Use& use) { return use.user == user; });
+            if (!counted) uses.push_back({key, user});
+        }
+        std::stable_sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.key < b.key; });
+        return uses;
+    };
+    const std::vector<Use> ours = collect(pair.here, here);
+    if (ours.empty()) return;
+    const std::vector<Use> theirs = collect(pair.there, there);
+    for (std::size_t i = 0, j = 0; i < ours.size();) {
+        std::size_t i_end = i;
+        while (i_end < ours.size() && ours[i_end].key == ours[i].key) ++i_end;
+        while (j < theirs.size() && theirs[j].key < ours[i].key) ++j;
+        std::size_t j_end = j;
+        while (j_end < theirs.size() && theirs[j_end].key == ours[i].key) ++j_end;
+        for (std::size_t k = 0; k < i_end - i; ++k) {
+            const FlowId a = ours[i + k].user;
+            if (there == table_.last_of_stack(here)) tested_last_[a] = 1;
+            if (i_end - i != j_end - j) continue;
+            const FlowId b = theirs[j + k].user;
+            if (a == b || seen_here_[a] == alignment_) continue;
+            seen_here_[a] = alignment_;
+            queue.push_back({a, b});
+            learn_from({a, b}, here, there);
+        }
+        i = i_end;
+        j = j_end;
+    }
+}
+
+bool LayerSolver::alike(FlowId a, FlowId b, LayerIndex here, LayerIndex there) {
+    if (flow_.op_hash(a) != flow_.op_hash(b) || flow_.arguments(a).size() != flow_.arguments(b).size()) return false;
+    if (flow_.literal_hash(a) == flow_.literal_hash(b)) return true;
+    if (flow_.bare(a) == "getitem") return false;
+    if (undecided(a) && differs_by_layer_number(a, b, here, there)) {
+        loop_index_[a] = 1;
+        loop_index_[b] = 1;
+        return false;
+    }
+    return true;
+}
+
+namespace {
+
+/// The whole numbers in the literal arguments, in order.
+std::vector<std::int64_t> numbers_in(std::span<const Literal> literals) {
+    std::vector<std::int64_t> numbers;
+    for (const Literal& literal : literals) {
+        const char* at = literal.text.data();
+        const char* const end = at + literal.text.size();
+        while (at < end) {
+            std::int64_t number = 0;
+            const auto [stop, error] = std::from_chars(at, end, number);
+            if (error == std::errc{}) numbers.push_back(number);
+            at = stop > at ? stop : at + 1;
+        }
+    }
+    return numbers;
+}
+
+}  // namespace
+
+/// True if the numbers among the arguments differ, and all that differ do so by as much as the layers' numbers.
+bool LayerSolver::differs_by_layer_number(FlowId a, FlowId b, LayerIndex here, LayerIndex there) const {
+    const auto ours = numbers_in(flow_.literals(a));
+    const auto theirs = numbers_in(flow_.literals(b));
+    if (ours.size() != theirs.size()) return false;
+    const std::int64_t apart = table_.layer(here).number - table_.layer(there).number;
+    bool any = false;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        if (ours[i] == theirs[i]) continue;
+        if (ours[i] - theirs[i] != apart) return false;
+        any = true;
+    }
+    return any;
+}
+
+/// What two vertices at the same place of two layers tell about where they belong.
+void LayerSolver::learn_from(Pair pair, LayerIndex here, LayerIndex there) {
+    const FlowId a = pair.here;
+    const FlowId b = pair.there;
+    if (!undecided(a)) return;
+    const bool to_first = there == table_.first_of_stack(here);
+    if (!undecided(b)) {
+        if (to_first) inner_match_[a] = 1;
+        return;
+    }
+    const bool may_be_here = up_[a] < here && here <= down_[a];
+    const bool may_be_there = up_[b] < there && there <= down_[b];
+    if (may_be_here && may_be_there) {
+        if (up_[a] == up_[b]) {
+            if (per_layer_[a] == no_layer || here < per_layer_[a]) per_layer_[a] = here;
+            equals_.push_back({a, b});
+        } else if (to_first) {
+            like_first_[a] = b;
+            like_first_layer_[a] = here;
+        }
+    }
+    if (there == table_.last_of_stack(here) && up_[a] == here && up_[b] == there) like_last_[a] = b;
+}
+
+/// A value that one layer alone reads, but whose counterpart several others share, is shared as well; so is all that it is made from.
+void LayerSolver::spread_sharing() {
+    std::vector<FlowId> group(flow_.size());
+    for (FlowId v = 0; v < flow_.size(); ++v) group[v] = v;
+    const auto find = [&](FlowId v) {
+        while (group[v] != v) {
+            group[v] = group[group[v]];
+            v = group[v];
+        }
+        return v;
+    };
+    for (const Pair& pair : equals_) {
+        const FlowId a = find(pair.here);
+        const FlowId b = find(pair.there);
+        if (a == b) continue;
+        group[std::max(a, b)] = std::min(a, b);
+    }
+    std::vector<std::uint8_t> group_shared(flow_.size(), 0);
+    for (const Pair& pair : equals_) {
+        if (shared_[pair.here] != 0 || shared_[pair.there] != 0) group_shared[find(pair.here)] = 1;
+    }
+    for (const Pair& pair : equals_) {
+        if (group_shared[find(pair.here)] != 0) shared_[pair.here] = shared_[pair.there] = 1;
+    }
+    // An index expression is one thing: a slice of what the loop over the layers picked belongs to the loop too.
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        const auto arguments = flow_.arguments(v);
+        if (undecided(v) && up_[v] == no_layer && !arguments.empty() && is_indexing(flow_.bare(v)) && loop_index_[arguments[0]] != 0) {
+            loop_index_[v] = 1;
+        }
+    }
+    for (FlowId v = flow_.size(); v-- > 0;) {
+        if (shared_[v] == 0 && stream_in_[v] == 0) continue;
+        for (const FlowId s : flow_.sources(v)) {
+            if (shared_[v] != 0 && undecided(s) && up_[s] == up_[v]) shared_[s] = 1;
+            if (stream_in_[v] != 0) stream_in_[s] = 1;
+        }
+    }
+}
+
+}  // namespace adpipe::member

@@ -1,0 +1,228 @@
+// From evidence to verdicts, from the outputs back: nothing is in a later layer than what reads it.
+
+#include "layer_solver.hpp"
+
+#include "glob.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace adpipe::member {
+
+/// The lowest layer among what reads v: decided, or at least possible.
+LayerIndex LayerSolver::first_user(FlowId v) const {
+    LayerIndex lowest = none_below;
+    for (const FlowId user : flow_.users(v)) {
+        if (!is_op(user)) continue;
+        lowest = std::min(lowest, decided(user) ? verdict_[user].layer : down_[user]);
+    }
+    return std::min(lowest, down_[v]);
+}
+
+/// What lies between two layers of one stack, and what layers other than the first alone need.
+void LayerSolver::decide_middle() {
+    for (FlowId v = flow_.size(); v-- > 0;) {
+        if (!undecided(v)) continue;
+        const LayerIndex users = first_user(v);
+        const auto all_users = flow_.users(v);
+        const bool feeds_between = up_[v] == no_layer && !all_users.empty() &&
+                                   std::all_of(all_users.begin(), all_users.end(), [&](FlowId u) { return between_[u] != 0; });
+        if (feeds_between) {
+            between_[v] = 1;
+            decide(v, no_layer, Why::feeds_between);
+        } else if (up_[v] == no_layer) {
+            if (down_[v] != none_below && !is_first(users) && !is_first(down_[v])) decide_early(v, users);
+        } else if (down_[v] != none_below && same_stack(up_[v], down_[v])) {
+            decide_cut_side(v, users);
+        }
+    }
+}
+
+/// A vertex that depends on no layer: made once for all, or by each layer for itself?
+void LayerSolver::decide_early(FlowId v, LayerIndex users) {
+    if (users < 0) decide(v, no_layer, Why::feeds_shared);
+    else if (loop_index_[v] != 0) decide(v, no_layer, Why::loop_index);
+    else if (shared_[v] != 0) decide(v, no_layer, Why::shared);
+    else if (per_layer_[v] != no_layer) decide(v, std::min(users, per_layer_[v]), Why::per_layer);
+    else if (furthest_user_[v] > down_[v]) decide(v, no_layer, Why::shared);
+}
+
+/// A vertex after layer `up` and before layer `users`.
+void LayerSolver::decide_cut_side(FlowId v, LayerIndex users) {
+    const LayerIndex before = up_[v];
+    if (users <= before) {
+        decide(v, before, Why::users_in_layer);
+        return;
+    }
+    if (shared_[v] != 0 && users > before + 1) {
+        decide(v, before, Why::shared);
+        return;
+    }
+    if (per_layer_[v] != no_layer) {
+        decide(v, std::min(users, per_layer_[v]), Why::per_layer);
+        return;
+    }
+    const bool first = like_first_[v] != no_flow;
+    const bool last = like_last_[v] != no_flow;
+    const LayerIndex after = first ? std::min(users, like_first_layer_[v]) : users;
+    if (first && !last && tested_last_[v] != 0) {
+        decide(v, after, Why::like_first_layer, like_first_[v]);
+    } else if (last && !first && tested_first_[v] != 0 && inner_match_[v] == 0) {
+        decide(v, before, Why::like_last_layer, like_last_[v]);
+    } else if (users > before + 1 && furthest_user_[v] <= down_[v] && !first) {
+        decide(v, users, Why::only_user);
+    } else {
+        const bool is_after = after_cut_[v] != 0;
+        decide(v, is_after ? after : before, is_after ? Why::after_cut : Why::before_cut, cut_of_[v]);
+        verdict_[v].certain = cut_of_[v] != no_flow;
+        between_[v] = !first && !last && tested_first_[v] != 0 && tested_last_[v] != 0 && inner_match_[v] == 0 ? 1 : 0;
+        if (between_[v] != 0) verdict_[v].why = Why::between_layers;
+    }
+}
+
+/// The first and the last layer have no neighbour on one side; what was settled between the others holds for them too.
+void LayerSolver::transfer_to_ends() {
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (!undecided(v) || !decided(v)) continue;
+        const FlowId first = like_first_[v];
+        if (first != no_flow && undecided(first) && !decided(first) && verdict_[v].layer == like_first_layer_[v]) {
+            decide(first, table_.first_of_stack(like_first_layer_[v]), Why::like_other_layers, v);
+        }
+        const FlowId last = like_last_[v];
+        if (last != no_flow && undecided(last) && !decided(last) && is_last(up_[last]) && verdict_[v].layer == up_[v]) {
+            decide(last, up_[last], Why::like_other_layers, v);
+        }
+    }
+}
+
+void LayerSolver::decide_ends() {
+    for (FlowId v = flow_.size(); v-- > 0;) {
+        if (!undecided(v) || decided(v)) continue;
+        const LayerIndex users = first_user(v);
+        if (up_[v] == no_layer) decide_before(v, users);
+        else decide_after(v, users);
+    }
+    // What something before the layers needs is before the layers.
+    for (FlowId v = flow_.size(); v-- > 0;) {
+        if (!undecided(v) || up_[v] != no_layer || verdict_[v].layer < 0) continue;
+        const auto users = flow_.users(v);
+        const bool feeds = std::any_of(users.begin(), users.end(), [&](FlowId user) {
+            return is_op(user) && decided(user) && verdict_[user].layer == no_layer;
+        });
+        if (feeds) decide(v, no_layer, Why::feeds_shared);
+    }
+}
+
+void LayerSolver::decide_before(FlowId v, LayerIndex users) {
+    const bool repeats = users != none_below && users >= 0 && users < count_ && table_.first_of_stack(users) != table_.last_of_stack(users);
+    if (users < 0) decide(v, no_layer, Why::feeds_shared);
+    else if (loop_index_[v] != 0) decide(v, no_layer, Why::loop_index);
+    else if (shared_[v] != 0) decide(v, no_layer, Why::shared);
+    else if (per_layer_[v] != no_layer) decide(v, std::min(users, per_layer_[v]), Why::per_layer);
+    else if (repeats && furthest_user_[v] <= down_[v] && stream_in_[v] == 0 && outside_weight_[v] == 0) decide(v, users, Why::only_user);
+    else decide(v, no_layer, Why::before_layers);
+}
+
+void LayerSolver::decide_after(FlowId v, LayerIndex users) {
+    const LayerIndex layer = up_[v];
+    if (!is_last(layer) && users > layer && users < count_) {
+        const bool first = like_first_[v] != no_flow;
+        const LayerIndex after = first ? std::min(users, like_first_layer_[v]) : users;
+        const bool is_after = first || after_cut_[v] != 0;
+        decide(v, is_after ? after : layer, is_after ? Why::after_cut : Why::before_cut, cut_of_[v]);
+    } else if (down_[v] == none_below && live_[v] == 0) {
+        decide(v, layer, Why::dead_end);
+    } else if (down_[v] == none_below && !is_last(layer) && leads_outside_[v] == 0) {
+        decide(v, layer, Why::side_result);
+    } else if (down_[v] != none_below && users <= layer) {
+        decide(v, layer, Why::users_in_layer);
+    } else {
+        decide(v, count_ + layer, Why::after_layers);
+    }
+}
+
+/// Weights and what is made of them alone go with their users; so do the inputs of the module.
+void LayerSolver::decide_constants() {
+    find_per_layer_inputs();
+    for (FlowId v = flow_.size(); v-- > 0;) {
+        if (decided(v) || flow_.kind(v) == VertexKind::output) continue;
+        LayerIndex lowest = none_below;
+        bool several = false;
+        for (const FlowId user : flow_.users(v)) {
+            if (!decided(user)) continue;
+            const LayerIndex layer = verdict_[user].layer;
+            several = several || (lowest != none_below && layer != lowest);
+            lowest = std::min(lowest, layer);
+        }
+        const bool owned = lowest != none_below && (!several || per_layer_inputs_.count(v) != 0);
+        if (weight_layer_[v] != no_layer) decide(v, weight_layer_[v], Why::made_of_weights);
+        else if (evidence_.of[v].kind == Evidence::Kind::once) decide(v, no_layer, Why::metadata);
+        else if (owned) decide(v, lowest, several ? Why::first_reader : Why::users_in_layer);
+        else decide(v, no_layer, Why::shared);
+    }
+}
+
+/// Inputs of which there are several for the same argument of the same op, such as one cache for each layer. Where layers share one
+/// of them, it belongs to the first, which fills it.
+void LayerSolver::find_per_layer_inputs() {
+    std::unordered_map<std::uint64_t, FlowId> first_at;
+    std::vector<std::pair<std::uint64_t, FlowId>> uses;
+    std::set<std::uint64_t> places_of_several;
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (!is_op(v) || constant_[v] != 0) continue;
+        const auto arguments = flow_.arguments(v);
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            if (flow_.kind(arguments[i]) != VertexKind::placeholder) continue;
+            const std::uint64_t place = combine(flow_.op_hash(v), i);
+            const auto [at, is_new] = first_at.try_emplace(place, arguments[i]);
+            if (at->second != arguments[i]) places_of_several.insert(place);
+            uses.emplace_back(place, arguments[i]);
+        }
+    }
+    for (const auto& [place, input] : uses) {
+        if (places_of_several.count(place) != 0) per_layer_inputs_.insert(input);
+    }
+}
+
+/// A fused add and norm ends one layer and begins the next: it uses the next one's weight, and names the other. The sum that it returns
+/// beside the normed value is the result of the layer before.
+void LayerSolver::mark_fused_ends() {
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        const LayerIndex layer = own_[v];
+        if (layer == no_layer || is_first(layer)) continue;
+        std::size_t values = 0;
+        bool all_from_before = true;
+        for (const FlowId a : flow_.sources(v)) {
+            if (constant_[a] != 0 || flow_.is_number(a) || !is_op(a)) continue;
+            ++values;
+            all_from_before = all_from_before && verdict_[a].layer == layer - 1;
+        }
+        if (values < 2 || !all_from_before) continue;
+        verdict_[v].also = layer - 1;
+        const FlowId sum = residual_sum_of(v);
+        if (sum == no_flow || verdict_[sum].layer != layer) continue;
+        decide(sum, layer - 1, Why::residual_sum, v);
+        verdict_[sum].also = layer;
+    }
+}
+
+/// Of the results of a fused add and norm, the one that is only ever joined with other values: the normed one enters projections alone.
+FlowId LayerSolver::residual_sum_of(FlowId v) const {
+    FlowId sum = no_flow;
+    for (const FlowId result : flow_.users(v)) {
+        if (flow_.picked_result(result) < 0) continue;
+        const auto users = flow_.users(result);
+        const bool only_joined = !users.empty() && std::all_of(users.begin(), users.end(), [&](FlowId user) {
+            const auto sources = flow_.sources(user);
+            return std::count_if(sources.begin(), sources.end(), [&](FlowId s) {
+                       return constant_[s] == 0 && !flow_.is_number(s) && is_op(s);
+                   }) >= 2;
+        });
+        if (!only_joined) continue;
+        if (sum != no_flow) return no_flow;
+        sum = result;
+    }
+    return sum;
+}
+
+}  // namespace adpipe::member

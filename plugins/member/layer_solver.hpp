@@ -1,0 +1,193 @@
+#pragma once
+
+#include "flow_graph.hpp"
+#include "layer_table.hpp"
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace adpipe::member {
+
+/// Why a vertex is where it is.
+enum class Why : std::uint8_t {
+    nothing,
+    uses_weight,         ///< `about`: the weight
+    made_of_weights,     ///< computed from weights alone; `about`: the weight
+    named,               ///< its name, or the module path in the text, says so
+    inside,              ///< depends on the layer and the layer depends on it; `about`, `about_end`: uses of weights before and after
+    shared,              ///< read by several layers; `count`
+    feeds_shared,        ///< needed for something that is shared
+    loop_index,          ///< picks the layer's part with the layer's number: done by the loop over the layers
+    per_layer,           ///< every layer has its own, at the same place
+    only_user,           ///< read by this layer alone
+    like_first_layer,    ///< the first layer, which has no layer before it, has the same there
+    like_last_layer,     ///< the last layer, which has no layer after it, has the same there
+    like_other_layers,   ///< settled in other layers, which look alike
+    before_cut,          ///< not after the value that carries the layer to the next; `about`: that value
+    after_cut,           ///< after that value
+    between_layers,      ///< added between two layers, in neither's pattern
+    feeds_between,       ///< needed only for what lies between two layers
+    first_reader,        ///< an input of which each layer has one, but which later layers read too
+    users_in_layer,      ///< all that reads it is in this layer
+    result_of,           ///< one of several results of `about`
+    residual_sum,        ///< the sum that a fused add and norm returns beside the normed value
+    dead_end,            ///< nothing reads it; made by this layer
+    side_result,         ///< leaves the model from this layer
+    before_layers,       ///< no layer comes before it
+    after_layers,        ///< no layer comes after it
+    no_layers,           ///< the module has no numbered layers
+    metadata,            ///< an op that prepares what all layers read
+    brackets,            ///< an auxiliary-stream marker
+};
+
+struct Verdict {
+    LayerIndex layer = no_layer;     ///< no_layer: before the layers; >= number of layers: after layer (layer - number of layers)
+    LayerIndex also = no_layer;      ///< another layer that it serves
+    Why why = Why::nothing;
+    bool certain = true;
+    FlowId about = no_flow;
+    FlowId about_end = no_flow;
+    std::uint32_t count = 0;
+    LayerIndex near = no_layer;      ///< a layer that depends on it, or that it depends on: tells the stack of what is in no layer
+};
+
+/// What module paths in names count for.
+enum class NameUse : std::uint8_t {
+    ignore,
+    use,    ///< where the dataflow leaves a choice
+    first,  ///< before the dataflow
+};
+
+/// What is known of single vertices beside the dataflow.
+struct Evidence {
+    enum class Kind : std::uint8_t { none, layer, outside, once };
+    struct Entry {
+        Kind kind = Kind::none;
+        LayerIndex layer = no_layer;
+    };
+    std::vector<Entry> of;  ///< per flow vertex
+    NameUse names = NameUse::use;
+};
+
+/// Decides the layer of every vertex from the weights that it, what it depends on, and what depends on it use, and from the model's
+/// own repetition. Linear in the graph but for the number of kinds of layers. docs/decisions/0005-layer-membership.md explains the method.
+class LayerSolver {
+public:
+    LayerSolver(const FlowGraph& flow, const LayerTable& table, const Evidence& evidence);
+    std::vector<Verdict> solve();
+
+    /// Names that contradict the dataflow, and were not believed.
+    const std::vector<FlowId>& stale_names() const { return stale_names_; }
+
+private:
+    static constexpr LayerIndex none_below = 1'000'000;  ///< `down` of what no layer depends on
+
+    struct Anchor {
+        std::uint64_t role;
+        FlowId vertex;
+    };
+    struct Pair {
+        FlowId here;
+        FlowId there;
+    };
+
+    // Sweeps: layer_solver.cpp
+    void find_constants();
+    void sweep_down();
+    void sweep_up();
+    bool believed_name(FlowId v);
+    /// Weights of one layer both before and after it.
+    bool is_inside(FlowId v) const {
+        return nearest_up_[v].layer != no_layer && nearest_up_[v].layer == nearest_down_[v].layer;
+    }
+    void settle_certain();
+    void settle_named();
+    void sweep_results();
+    // Repetition: layer_alignment.cpp
+    void collect_anchors();
+    void align_layers();
+    void align(LayerIndex here, LayerIndex there);
+    void step_to_arguments(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue);
+    void step_to_users(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue);
+    bool alike(FlowId a, FlowId b, LayerIndex here, LayerIndex there);
+    bool differs_by_layer_number(FlowId a, FlowId b, LayerIndex here, LayerIndex there) const;
+    void learn_from(Pair pair, LayerIndex here, LayerIndex there);
+    void spread_sharing();
+    // Cuts: layer_cuts.cpp
+    void find_cuts();
+    void find_cut(LayerIndex layer, const std::vector<FlowId>& region);
+    // Decisions: layer_decisions.cpp
+    void decide_middle();
+    void decide_early(FlowId v, LayerIndex users);
+    void decide_cut_side(FlowId v, LayerIndex users);
+    void transfer_to_ends();
+    void decide_ends();
+    void decide_before(FlowId v, LayerIndex users);
+    void decide_after(FlowId v, LayerIndex users);
+    void decide_constants();
+    void find_per_layer_inputs();
+    void mark_fused_ends();
+    FlowId residual_sum_of(FlowId v) const;
+
+    bool is_op(FlowId v) const { return flow_.kind(v) == VertexKind::op; }
+    bool undecided(FlowId v) const { return open_[v] != 0; }
+    bool decided(FlowId v) const { return verdict_[v].why != Why::nothing; }
+    void decide(FlowId v, LayerIndex layer, Why why, FlowId about = no_flow);
+    LayerIndex first_user(FlowId v) const;
+    bool is_first(LayerIndex layer) const { return layer >= 0 && layer < count_ && table_.first_of_stack(layer) == layer; }
+    bool is_last(LayerIndex layer) const { return layer >= 0 && layer < count_ && table_.last_of_stack(layer) == layer; }
+    bool same_stack(LayerIndex a, LayerIndex b) const { return table_.same_stack(a, b); }
+
+    const FlowGraph& flow_;
+    const LayerTable& table_;
+    const Evidence& evidence_;
+    const LayerIndex count_;
+    std::vector<Verdict> verdict_;
+    std::vector<FlowId> stale_names_;
+
+    // Per vertex.
+    std::vector<std::uint8_t> constant_;         ///< made of weights alone
+    std::vector<LayerIndex> weight_layer_;       ///< of a constant: the layer of the weights that it is made of
+    std::vector<std::uint64_t> role_;            ///< of a constant: hash of how it is made
+    std::vector<LayerIndex> own_;                ///< of an op: the layer whose weights it uses
+    std::vector<LayerIndex> up_;                 ///< highest layer among the weights that it or its ancestors use
+    std::vector<LayerIndex> down_;               ///< lowest layer among those that it or its descendants use
+    std::vector<LayerIndex> up_values_;          ///< as up_, but not through sizes
+    struct WeightUse {
+        LayerIndex layer;
+        FlowId use;
+    };
+    std::vector<WeightUse> nearest_up_;          ///< as up_, without names: the layer, and an op that uses its weights
+    std::vector<WeightUse> nearest_down_;
+    std::vector<std::uint8_t> open_;             ///< an op that the sweeps leave open
+    std::vector<LayerIndex> furthest_user_;      ///< highest layer that reads it, through open vertices
+    std::vector<std::uint8_t> outside_weight_;   ///< uses a weight of no layer
+    std::vector<std::uint8_t> leads_outside_;    ///< no layer depends on it, but a use of a weight of no layer does
+    std::vector<std::uint8_t> live_;             ///< the output depends on it
+
+    // Repetition.
+    std::vector<std::vector<Anchor>> anchors_;   ///< per layer, uses of weights by role
+    std::vector<std::uint32_t> seen_here_;       ///< per vertex: last alignment that reached it
+    std::uint32_t alignment_ = 0;
+    std::vector<std::uint8_t> shared_;
+    std::vector<std::uint8_t> loop_index_;
+    std::vector<std::uint8_t> stream_in_;        ///< stands in the first layer where others have the layer before
+    std::vector<std::uint8_t> tested_first_;     ///< was compared with the first layer
+    std::vector<std::uint8_t> tested_last_;
+    std::vector<std::uint8_t> inner_match_;      ///< looks like the inside of the first layer: says nothing about the border
+    std::vector<std::uint8_t> between_;
+    std::vector<FlowId> like_first_;             ///< its counterpart in the first layer
+    std::vector<LayerIndex> like_first_layer_;   ///< the layer it was reached from
+    std::vector<FlowId> like_last_;
+    std::vector<LayerIndex> per_layer_;          ///< the layer whose own it is, or no_layer
+    std::vector<Pair> equals_;                   ///< per-layer counterparts
+
+    std::set<FlowId> per_layer_inputs_;          ///< inputs of which each layer has one
+
+    // Cuts.
+    std::vector<std::uint8_t> after_cut_;
+    std::vector<FlowId> cut_of_;                 ///< per vertex of a region: the value that carries the layer to the next
+};
+
+}  // namespace adpipe::member

@@ -1,0 +1,131 @@
+#include "layer_table.hpp"
+
+#include "glob.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+
+namespace adpipe::member {
+
+namespace {
+
+/// Hash of a name in which all runs of digits are equal: "fused_weight_7" and "fused_weight_8" play the same role.
+std::uint64_t hash_without_numbers(std::string_view name) {
+    std::uint64_t hash = 0;
+    bool in_digits = false;
+    for (const char c : name) {
+        const bool digit = c >= '0' && c <= '9';
+        if (!digit || !in_digits) hash = combine(hash, digit ? '#' : static_cast<unsigned char>(c));
+        in_digits = digit;
+    }
+    return hash;
+}
+
+bool ends_like_weight(std::string_view name, const std::vector<std::string>& endings) {
+    return std::any_of(endings.begin(), endings.end(), [&](const std::string& ending) { return matches_glob(ending, name); });
+}
+
+std::string_view full_name(const Vertex& vertex) { return vertex.module_path.empty() ? vertex.name : vertex.module_path; }
+
+}  // namespace
+
+LayerTable::LayerTable(const GraphModel& graph, const FlowGraph& flow, LayerNames& names,
+                       const std::vector<std::string>& weight_endings) {
+    of_weight_.assign(flow.size(), no_layer);
+    is_weight_.assign(flow.size(), 0);
+    role_.assign(flow.size(), 0);
+    const std::vector<Named> named = read_weights(graph, flow, names, weight_endings);
+    const std::vector<std::uint32_t> order = order_stacks(flow, named, names.containers().size());
+    stack_count_ = order.size();
+
+    std::vector<std::set<LayerId>> numbers(names.containers().size());
+    for (const Named& weight : named) numbers[weight.name.container].insert(weight.name.layer);
+    for (const std::uint32_t container : order) {
+        const auto first = static_cast<LayerIndex>(layers_.size());
+        const auto last = first + static_cast<LayerIndex>(numbers[container].size()) - 1;
+        for (const LayerId number : numbers[container]) {
+            layers_.push_back({container, number});
+            first_.push_back(first);
+            last_.push_back(last);
+        }
+    }
+    std::map<std::pair<std::uint32_t, LayerId>, LayerIndex> index;
+    for (LayerIndex i = 0; i < size(); ++i) index.emplace(std::pair{layer(i).container, layer(i).number}, i);
+    for (const Named& weight : named) of_weight_[weight.flow] = index.at({weight.name.container, weight.name.layer});
+}
+
+LayerIndex LayerTable::find(std::uint32_t container, LayerId number) const {
+    for (LayerIndex i = 0; i < size(); i = last_of_stack(i) + 1) {
+        if (layer(i).container != container) continue;
+        const auto begin = layers_.begin() + i;
+        const auto end = layers_.begin() + last_of_stack(i) + 1;
+        const auto at = std::lower_bound(begin, end, number, [](const Entry& entry, LayerId n) { return entry.number < n; });
+        return at != end && at->number == number ? static_cast<LayerIndex>(at - layers_.begin()) : no_layer;
+    }
+    return no_layer;
+}
+
+std::vector<LayerTable::Named> LayerTable::read_weights(const GraphModel& graph, const FlowGraph& flow, LayerNames& names,
+                                                        const std::vector<std::string>& weight_endings) {
+    std::vector<std::string_view> texts;
+    std::vector<FlowId> weights;
+    for (FlowId v = 0; v < flow.size(); ++v) {
+        const Vertex& vertex = graph.vertex(flow.origin(v));
+        const bool passed_in = vertex.kind == VertexKind::placeholder && ends_like_weight(full_name(vertex), weight_endings);
+        if (vertex.kind != VertexKind::weight && !passed_in) continue;
+        texts.push_back(full_name(vertex));
+        weights.push_back(v);
+        is_weight_[v] = 1;
+    }
+    names.learn(texts);
+    std::vector<Named> named;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+        const auto name = names.of_weight(texts[i]);
+        role_[weights[i]] = name ? hash_text(name->role) : hash_without_numbers(texts[i]);
+        if (name) {
+            named.push_back({weights[i], *name});
+        } else if (flow.kind(weights[i]) == VertexKind::placeholder) {
+            is_weight_[weights[i]] = 0;  // an input whose name only ends like a weight's
+        }
+    }
+    return named;
+}
+
+/// Containers, those first whose results others use; else by appearance.
+std::vector<std::uint32_t> LayerTable::order_stacks(const FlowGraph& flow, const std::vector<Named>& named,
+                                                    std::size_t containers) const {
+    std::vector<std::uint32_t> order;
+    std::vector<bool> seen(containers, false);
+    for (const Named& weight : named) {
+        if (!seen[weight.name.container]) order.push_back(weight.name.container);
+        seen[weight.name.container] = true;
+    }
+    if (order.size() < 2 || order.size() > 64) return order;
+
+    std::vector<std::uint64_t> bit(containers, 0);
+    for (std::size_t i = 0; i < order.size(); ++i) bit[order[i]] = std::uint64_t{1} << i;
+    std::vector<std::uint64_t> reached(flow.size(), 0);
+    std::vector<std::uint64_t> of_weight(flow.size(), 0);
+    for (const Named& weight : named) of_weight[weight.flow] = bit[weight.name.container];
+    std::vector<std::uint64_t> before(order.size(), 0);
+    for (FlowId v = 0; v < flow.size(); ++v) {
+        std::uint64_t own = 0;
+        for (const FlowId source : flow.sources(v)) {
+            reached[v] |= reached[source];
+            own |= of_weight[source];
+        }
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            if ((own >> i & 1U) != 0) before[i] |= reached[v] & ~own;
+        }
+        reached[v] |= own;
+    }
+    std::vector<std::pair<int, std::uint32_t>> ranked;
+    for (std::size_t i = 0; i < order.size(); ++i) ranked.emplace_back(std::popcount(before[i]), order[i]);
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = ranked[i].second;
+    return order;
+}
+
+}  // namespace adpipe::member

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "flow_graph.hpp"
+#include "layer_names.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace adpipe::member {
+
+/// Position of a layer in the order of computation over all stacks: encoder layers before decoder layers.
+using LayerIndex = std::int32_t;
+inline constexpr LayerIndex no_layer = -1;
+
+/// Which layer each weight belongs to, and the layers in the order of computation.
+class LayerTable {
+public:
+    LayerTable(const GraphModel& graph, const FlowGraph& flow, LayerNames& names, const std::vector<std::string>& weight_endings);
+
+    struct Entry {
+        std::uint32_t container;
+        LayerId number;
+    };
+    LayerIndex size() const { return static_cast<LayerIndex>(layers_.size()); }
+    const Entry& layer(LayerIndex index) const { return layers_[static_cast<std::size_t>(index)]; }
+    LayerIndex find(std::uint32_t container, LayerId number) const;
+    LayerIndex first_of_stack(LayerIndex index) const { return first_[static_cast<std::size_t>(index)]; }
+    LayerIndex last_of_stack(LayerIndex index) const { return last_[static_cast<std::size_t>(index)]; }
+    bool same_stack(LayerIndex a, LayerIndex b) const { return layer(a).container == layer(b).container; }
+    /// Stacks in the order of computation.
+    std::size_t stack_count() const { return stack_count_; }
+
+    /// For a weight, or an input of a part that is a weight: its layer, or no_layer.
+    LayerIndex of_weight(FlowId v) const { return of_weight_[v]; }
+    /// True for weights and for inputs of a part that are weights.
+    bool is_weight(FlowId v) const { return is_weight_[v] != 0; }
+    /// For a weight: hash of its name without the layer; equal for the same weight of all layers.
+    std::uint64_t role(FlowId v) const { return role_[v]; }
+
+private:
+    struct Named {
+        FlowId flow;
+        LayerName name;
+    };
+    std::vector<Named> read_weights(const GraphModel& graph, const FlowGraph& flow, LayerNames& names,
+                                    const std::vector<std::string>& weight_endings);
+    std::vector<std::uint32_t> order_stacks(const FlowGraph& flow, const std::vector<Named>& named, std::size_t containers) const;
+
+    std::vector<Entry> layers_;
+    std::vector<LayerIndex> first_;
+    std::vector<LayerIndex> last_;
+    std::size_t stack_count_ = 0;
+    std::vector<LayerIndex> of_weight_;
+    std::vector<std::uint8_t> is_weight_;
+    std::vector<std::uint64_t> role_;
+};
+
+}  // namespace adpipe::member

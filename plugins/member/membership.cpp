@@ -1,0 +1,237 @@
+#include "membership.hpp"
+
+#include "flow_graph.hpp"
+#include "glob.hpp"
+#include "groups.hpp"
+#include "layer_names.hpp"
+#include "layer_solver.hpp"
+#include "layer_summary.hpp"
+#include "layer_table.hpp"
+#include "reasons.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <unordered_map>
+
+namespace adpipe::member {
+
+namespace {
+
+std::string_view full_name(const Vertex& vertex) { return vertex.module_path.empty() ? vertex.name : vertex.module_path; }
+
+/// One module with the parts that it calls, on its way to verdicts.
+struct Root {
+    explicit Root(const GraphModel& graph, std::uint16_t module, const Rules& rules)
+        : flow(graph, module), names(rules.layer_words, rules.module_names), table(graph, flow, names, rules.weight_endings) {
+        names.name_stacks();
+    }
+    FlowGraph flow;
+    LayerNames names;
+    LayerTable table;
+    Evidence evidence;
+    std::vector<std::int32_t> outside_container;  ///< per flow vertex: the stack that its name stands beside, or -1
+};
+
+/// Hash of the ops in order: two roots that have it in common are the same computation, printed twice.
+std::uint64_t computation_hash(const FlowGraph& flow) {
+    std::uint64_t hash = 0;
+    for (FlowId v = 0; v < flow.size(); ++v) {
+        if (flow.kind(v) == VertexKind::op) hash = combine(hash, flow.op_hash(v));
+    }
+    return hash;
+}
+
+class DataflowMembers {
+public:
+    DataflowMembers(const GraphModel& graph, const Rules& rules, NameUse names, std::vector<Diagnostic>& notes)
+        : graph_(graph), rules_(rules), names_(names), notes_(notes) {}
+
+    Layers run() {
+        layers_.graph_digest = graph_.digest();
+        layers_.of.resize(graph_.size());
+        for (const std::uint16_t module : root_modules(graph_)) roots_.push_back(std::make_unique<Root>(graph_, module, rules_));
+        for (auto& root : roots_) collect_evidence(*root);
+        if (names_ != NameUse::ignore) share_names_of_twins();
+        for (auto& root : roots_) solve(*root);
+        mark_outputs();
+        summarize_layers(graph_, layers_);
+        check_invariants(graph_, layers_, notes_);
+        return std::move(layers_);
+    }
+
+private:
+    void collect_evidence(Root& root) {
+        root.evidence.names = names_;
+        root.evidence.of.resize(root.flow.size());
+        root.outside_container.assign(root.flow.size(), -1);
+        std::unordered_map<std::uint64_t, bool> once_ops;  // by op: a graph has many vertices and few ops
+        for (FlowId v = 0; v < root.flow.size(); ++v) {
+            bool once = false;
+            if (root.flow.kind(v) == VertexKind::op) {
+                const auto [at, is_new] = once_ops.try_emplace(root.flow.op_hash(v), false);
+                if (is_new) at->second = matches_any(rules_.once_ops, root.flow.bare(v));
+                once = at->second;
+            } else {
+                once = root.table.of_weight(v) == no_layer && is_table(root.flow.vertex(v));
+            }
+            if (once) root.evidence.of[v].kind = Evidence::Kind::once;
+        }
+        if (names_ == NameUse::ignore || root.table.size() == 0) return;
+        for (const FlowGraph::Place& place : root.flow.places()) add_name(root, place.flow, graph_.vertex(place.vertex));
+    }
+
+    bool is_table(const Vertex& vertex) const {
+        return (vertex.kind == VertexKind::weight || vertex.kind == VertexKind::placeholder) &&
+               matches_any(rules_.tables, vertex.name);
+    }
+
+    void add_name(Root& root, FlowId v, const Vertex& vertex) {
+        Evidence::Entry& entry = root.evidence.of[v];
+        if (root.flow.kind(v) != VertexKind::op || entry.kind == Evidence::Kind::layer) return;
+        if (const auto name = root.names.of_activation(full_name(vertex))) {
+            const LayerIndex layer = root.table.find(name->container, name->layer);
+            if (layer != no_layer) entry = {Evidence::Kind::layer, layer};
+        } else if (const auto beside = root.names.outside_layers_of(full_name(vertex))) {
+            root.outside_container[v] = static_cast<std::int32_t>(*beside);
+            if (entry.kind == Evidence::Kind::none) entry.kind = Evidence::Kind::outside;
+        }
+    }
+
+    /// The parts of a split graph have lost the names; where the text holds the whole graph as well, its names serve both.
+    void share_names_of_twins() {
+        std::map<std::uint64_t, std::vector<Root*>> twins;
+        for (auto& root : roots_) twins[computation_hash(root->flow)].push_back(root.get());
+        for (auto& [hash, same] : twins) {
+            for (Root* from : same) {
+                for (Root* to : same) {
+                    if (from != to) share_names(*from, *to);
+                }
+            }
+        }
+    }
+
+    void share_names(const Root& from, Root& to) {
+        FlowId other = 0;
+        for (FlowId v = 0; v < to.flow.size(); ++v) {
+            if (to.flow.kind(v) != VertexKind::op) continue;
+            while (other < from.flow.size() && from.flow.kind(other) != VertexKind::op) ++other;
+            if (other == from.flow.size()) return;
+            add_name(to, v, from.flow.vertex(other++));
+        }
+    }
+
+    void solve(Root& root) {
+        LayerSolver solver(root.flow, root.table, root.evidence);
+        const std::vector<Verdict> verdicts = solver.solve();
+        for (const FlowId v : solver.stale_names()) note_stale_name(root.flow.vertex(v));
+        ReasonWriter reasons(graph_, root.flow, root.table, root.names, layers_);
+        std::vector<TextId> stack_of_container;
+        for (const LayerContainer& container : root.names.containers()) stack_of_container.push_back(layers_.text_id(container.stack));
+        const auto write = [&](Membership& member, const Verdict& verdict, FlowId v) {
+            set_layer(root, verdict, member);
+            if (root.table.stack_count() > 1) {
+                const LayerIndex near = verdict.layer >= root.table.size() ? verdict.layer - root.table.size()
+                                        : verdict.layer >= 0               ? verdict.layer
+                                                                           : verdict.near;
+                if (v != no_flow && root.outside_container[v] >= 0 && (verdict.layer < 0 || verdict.layer >= root.table.size())) {
+                    member.stack = stack_of_container[static_cast<std::size_t>(root.outside_container[v])];
+                } else if (near >= 0 && near < root.table.size()) {
+                    member.stack = stack_of_container[root.table.layer(near).container];
+                }
+            }
+        };
+        const std::vector<GroupLabel> groups = GroupFinder(root.flow, root.table, root.names, rules_, verdicts).find();
+        // The same vertex may stand in several parts; its reason is written once.
+        std::vector<TextId> reason(root.flow.size(), 0);
+        for (const FlowGraph::Place& place : root.flow.places()) {
+            Membership& member = layers_.of[place.vertex];
+            const Vertex& vertex = graph_.vertex(place.vertex);
+            write(member, verdicts[place.flow], place.flow);
+            if (reason[place.flow] == 0) reason[place.flow] = reasons.text(place.flow, verdicts[place.flow]);
+            member.reason = reason[place.flow];
+            member.group = groups[place.flow].group;
+            if (groups[place.flow].sub_group != nullptr) member.sub_group = layers_.text_id(*groups[place.flow].sub_group);
+            if (vertex.kind == VertexKind::placeholder && is_plain_input(root, place.flow, member)) {
+                member.layer = layer_input;
+                member.reason = layers_.text_id("an input of the module");
+            }
+        }
+        for (const FlowGraph::Call& call : root.flow.calls()) write_call(root, call, verdicts);
+    }
+
+    void mark_outputs() {
+        for (VertexId v = 0; v < graph_.size(); ++v) {
+            if (graph_.vertex(v).kind != VertexKind::output) continue;
+            layers_.of[v].layer = layer_epilogue;
+            layers_.of[v].reason = layers_.text_id("the output of the module");
+        }
+    }
+
+    /// An input that several layers, or none, read belongs to nobody.
+    static bool is_plain_input(const Root& root, FlowId v, const Membership& member) {
+        return root.flow.kind(v) == VertexKind::placeholder && !root.table.is_weight(v) && member.layer == layer_prologue;
+    }
+
+    void set_layer(const Root& root, const Verdict& verdict, Membership& member) const {
+        const auto number = [&](LayerIndex layer) {
+            if (layer >= root.table.size()) return layer_epilogue;
+            return layer < 0 ? layer_prologue : root.table.layer(layer).number;
+        };
+        member.layer = number(verdict.layer);
+        member.also = verdict.also == no_layer ? layer_unknown : number(verdict.also);
+        member.certain = verdict.certain;
+    }
+
+    /// A call of a part belongs to the layer of all that the part does, if that is one.
+    void write_call(const Root& root, const FlowGraph::Call& call, const std::vector<Verdict>& verdicts) {
+        Membership& member = layers_.of[call.vertex];
+        std::set<LayerIndex> inside;
+        std::optional<FlowId> example;
+        for (FlowId v = call.begin; v < call.end; ++v) {
+            if (root.flow.kind(v) != VertexKind::op) continue;
+            inside.insert(verdicts[v].layer);
+            example = v;
+        }
+        if (inside.empty()) {
+            for (const FlowId v : call.results) {
+                inside.insert(verdicts[v].layer);
+                example = v;
+            }
+        }
+        if (inside.size() == 1) {
+            set_layer(root, verdicts[*example], member);
+            member.also = layer_unknown;
+            member.reason = layers_.text_id("all that this part does is there");
+        } else {
+            member.layer = layer_unknown;
+            member.certain = false;
+            member.reason = layers_.text_id(inside.empty() ? "this part does nothing" : "this part spans several layers");
+        }
+    }
+
+    void note_stale_name(const Vertex& vertex) {
+        Diagnostic note;
+        note.severity = Severity::note;
+        note.code = "ADP-MEMBER-001";
+        note.message = "the name %" + std::string{vertex.name} + " contradicts the dataflow; the dataflow decides";
+        note.where = {graph_.source().string(), vertex.line, 0};
+        notes_.push_back(std::move(note));
+    }
+
+    const GraphModel& graph_;
+    const Rules& rules_;
+    const NameUse names_;
+    std::vector<Diagnostic>& notes_;
+    std::vector<std::unique_ptr<Root>> roots_;
+    Layers layers_;
+};
+
+}  // namespace
+
+Layers members_by_dataflow(const GraphModel& graph, const Rules& rules, NameUse names, std::vector<Diagnostic>& notes) {
+    return DataflowMembers(graph, rules, names, notes).run();
+}
+
+}  // namespace adpipe::member

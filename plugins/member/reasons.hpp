@@ -1,0 +1,41 @@
+#pragma once
+
+#include "flow_graph.hpp"
+#include "layer_names.hpp"
+#include "layer_solver.hpp"
+#include "layer_table.hpp"
+
+#include <adpipe/model/layers.hpp>
+
+#include <string>
+#include <unordered_map>
+
+namespace adpipe::member {
+
+/// Says in a short phrase why a vertex is where it is, in terms that a person finds in the dump.
+class ReasonWriter {
+public:
+    ReasonWriter(const GraphModel& graph, const FlowGraph& flow, const LayerTable& table, const LayerNames& names, Layers& layers);
+
+    TextId text(FlowId v, const Verdict& verdict);
+
+private:
+    std::string phrase(FlowId v, const Verdict& verdict) const;
+    std::string layer_phrase(LayerIndex layer) const;
+    std::string name_of(FlowId v) const;
+    struct WeightUse {
+        std::string module;
+        LayerIndex layer;
+    };
+    WeightUse weight_use(FlowId v) const;
+    std::string inside_phrase(const Verdict& verdict) const;
+    std::uint32_t reading_layers(FlowId v) const;
+
+    const FlowGraph& flow_;
+    const LayerTable& table_;
+    const LayerNames& names_;
+    Layers& layers_;
+    std::unordered_map<LayerIndex, TextId> weight_texts_;  ///< by layer: what to say of its weights
+};
+
+}  // namespace adpipe::member
