@@ -110,9 +110,11 @@ int cmd_inspect(const Arguments& arguments) {
 
     Registry registry = make_registry(plugins);
     const Registry::Found found = registry.find(name);
-    show(found.diagnostics);
+    std::vector<Diagnostic> problems = found.diagnostics;
+    if (problems.empty()) problems = registry.named_problems();
+    show(problems);
     if (found.stage == nullptr) {
-        if (!found.diagnostics.empty()) return exit_plugin;
+        if (!problems.empty()) return exit_plugin;
         return usage_error("ADP-USE-010", fmt::format("there is no stage '{}'", name), "inspect",
                            suggestion(name, registry.stage_names(), "the stages are"));
     }

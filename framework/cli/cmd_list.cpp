@@ -47,14 +47,17 @@ std::string as_text(Registry& registry, const std::vector<std::string>& stages, 
     return aligned(rows);
 }
 
-void show_refused(const Registry& registry) {
-    std::vector<Diagnostic> refused;
+/// What the user named and cannot be used is an error; other refused plugins are worth a warning.
+int show_refused(const Registry& registry) {
+    std::vector<Diagnostic> problems = registry.named_problems();
+    const int status = problems.empty() ? exit_ok : exit_plugin;
     for (const PluginFile& file : registry.files()) {
-        if (!file.refusal) continue;
-        refused.push_back(*file.refusal);
-        refused.back().severity = Severity::warning;
+        if (!file.refusal || file.named) continue;
+        problems.push_back(*file.refusal);
+        problems.back().severity = Severity::warning;
     }
-    show(refused);
+    show(problems);
+    return status;
 }
 
 int no_such_kind(const Registry& registry, const std::string& kind) {
@@ -84,8 +87,7 @@ int cmd_list(const Arguments& arguments) {
     }
     sort_by_kind(stages);
     Output::standard().write(options.json ? as_json(registry, stages, options.summaries) : as_text(registry, stages, options.summaries));
-    show_refused(registry);
-    return finish(registry.named_problems().empty() ? exit_ok : exit_plugin);
+    return finish(show_refused(registry));
 }
 
 }  // namespace adpipe::cli

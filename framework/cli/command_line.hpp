@@ -7,7 +7,7 @@
 
 namespace adpipe::cli {
 
-enum ExitCode : int { exit_ok = 0, exit_failed = 1, exit_usage = 2, exit_config = 3, exit_plugin = 4, exit_interrupted = 130 };
+enum ExitCode : int { exit_ok = 0, exit_failed = 1, exit_usage = 2, exit_config = 3, exit_plugin = 4 };
 
 /// The words after the verb.
 using Arguments = std::vector<std::string>;

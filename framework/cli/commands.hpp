@@ -24,6 +24,7 @@ int cmd_list(const Arguments& arguments);
 int cmd_inspect(const Arguments& arguments);
 int cmd_plugins(const Arguments& arguments);
 int cmd_graph(const Arguments& arguments);
+int cmd_schema(const Arguments& arguments);
 int cmd_version(const Arguments& arguments);
 int cmd_help(const Arguments& arguments);
 

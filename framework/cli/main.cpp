@@ -22,6 +22,7 @@ constexpr Command all_commands[] = {
     {"inspect", "describes a stage: inputs, outputs, options", cmd_inspect},
     {"plugins", "lists plugins, and where they are looked for", cmd_plugins},
     {"graph", "draws the pipeline of a config file as DOT", cmd_graph},
+    {"schema", "writes a JSON Schema of configs, for editors", cmd_schema},
     {"version", "shows the version, and what plugins must be built like", cmd_version},
     {"help", "shows this, or how a command is used", cmd_help},
 };
@@ -57,9 +58,9 @@ int main(int argc, char** argv) {
         return adpipe::cli::run_command({argv + (argc > 0 ? 1 : 0), argv + argc});
     } catch (const adpipe::Error& error) {
         adpipe::cli::show(error.diagnostics());
+        if (error.diagnostics().front().code.rfind("ADP-USE-", 0) == 0) return adpipe::cli::exit_usage;
     } catch (const std::exception& error) {
         adpipe::Diagnostic diagnostic;
-        diagnostic.code = "ADP-RUN-015";
         diagnostic.message = fmt::format("adpipe itself failed: {}", error.what());
         adpipe::cli::show({diagnostic});
     }

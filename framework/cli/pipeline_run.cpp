@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
+#include <tuple>
 
 namespace adpipe::cli {
 namespace {
@@ -63,10 +65,26 @@ private:
     std::size_t id_width_ = 0;
 };
 
+/// Puts what is wrong with the config into the order of its lines, before what is wrong with anything else.
+void sort_by_line(std::vector<Diagnostic>& diagnostics, const std::string& config) {
+    const auto key = [&](const Diagnostic& diagnostic) {
+        const bool is_in_config = diagnostic.where.file == config;
+        return std::tuple{!is_in_config, is_in_config ? diagnostic.where.line : 0, is_in_config ? diagnostic.where.column : 0};
+    };
+    std::stable_sort(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& a, const Diagnostic& b) { return key(a) < key(b); });
+}
+
+/// A path as short as it can be said: relative where it is below the working directory.
+std::string short_path(const std::filesystem::path& path) {
+    std::error_code error;
+    const auto relative = path.lexically_relative(std::filesystem::current_path(error));
+    return error || relative.empty() || *relative.begin() == ".." ? path.string() : relative.string();
+}
+
 void tell_files(const RunResult& result) {
     std::string text;
     for (const StageReport& stage : result.stages) {
-        for (const auto& file : stage.files) text += fmt::format("wrote {}\n", file.string());
+        for (const auto& file : stage.files) text += fmt::format("wrote {}\n", short_path(file));
     }
     tell(text);
 }
@@ -128,10 +146,11 @@ Preparation prepare(PipelineConfig config, const PipelineOptions& options) {
 Preparation prepare(const ConfigOptions& file, const PipelineOptions& options) {
     std::vector<Diagnostic> diagnostics;
     auto config = read_config(file.file, diagnostics);
-    if (!config) return {{}, {}, {}, std::move(diagnostics)};
+    if (!config || (config->stages.empty() && !diagnostics.empty())) return {{}, {}, {}, std::move(diagnostics)};
     apply_overrides(*config, file.overrides, diagnostics);
     Preparation preparation = prepare(std::move(*config), options);
     preparation.diagnostics.insert(preparation.diagnostics.begin(), diagnostics.begin(), diagnostics.end());
+    sort_by_line(preparation.diagnostics, file.file);
     return preparation;
 }
 
@@ -155,7 +174,7 @@ int run_prepared(const Preparation& preparation, const PipelineOptions& options,
     if (options.timings) tell_timings(result);
     if (result.stopped) {
         tell(fmt::format("stopped after {} of {}\n", result.stages.size(), counted(preparation.plan->stages.size(), "stage")));
-        return exit_interrupted;
+        return 128 + stop.number();
     }
     return result.ok() ? exit_ok : exit_failed;
 }

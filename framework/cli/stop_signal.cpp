@@ -6,9 +6,13 @@ namespace adpipe::cli {
 namespace {
 
 std::atomic<bool> stop_requested{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
+std::atomic<int> stop_number{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free, "a signal handler sets them");
 
-void request_stop(int) { stop_requested.store(true); }
+void request_stop(int number) {
+    stop_number.store(number);
+    stop_requested.store(true);
+}
 
 void handle(void (*handler)(int)) {
     struct sigaction action {};
@@ -32,5 +36,6 @@ StopSignal::StopSignal() {
 StopSignal::~StopSignal() { handle(SIG_DFL); }
 
 const std::atomic<bool>& StopSignal::flag() const noexcept { return stop_requested; }
+int StopSignal::number() const noexcept { return stop_number.load(); }
 
 }  // namespace adpipe::cli

@@ -13,6 +13,8 @@ public:
     StopSignal& operator=(const StopSignal&) = delete;
 
     const std::atomic<bool>& flag() const noexcept;
+    /// Which signal came: what a shell expects as exit status is 128 more.
+    int number() const noexcept;
 };
 
 }  // namespace adpipe::cli

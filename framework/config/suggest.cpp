@@ -42,7 +42,9 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     for (const std::string& candidate : candidates) {
         if (candidate.size() > longest_name) continue;
         const std::size_t distance = edit_distance(name, candidate);
-        if (distance < best) {
+        // A letter mistyped is likelier than one too many: "layerz" means "layers" rather than "layer".
+        const bool is_likelier = !nearest.empty() && distance == best && nearest.size() != name.size() && candidate.size() == name.size();
+        if (distance < best || is_likelier) {
             best = distance;
             nearest = candidate;
         }

@@ -77,6 +77,7 @@ void Registry::add_file(const fs::path& path, std::size_t place, bool named) {
     PluginFile file;
     file.path = error ? path : canonical;
     file.place = place;
+    file.named = named;
     if (std::any_of(files_.begin(), files_.end(), [&](const PluginFile& known) { return known.path == file.path; })) return;
 
     const StampReading reading = read_stamp(file.path.c_str());
@@ -162,8 +163,7 @@ const PluginFile* Registry::file_of(std::string_view stage) const {
 std::vector<Diagnostic> Registry::named_problems() const {
     std::vector<Diagnostic> problems = missing_;
     for (const PluginFile& file : files_) {
-        const SearchPlace& place = places_[file.place];
-        if (file.refusal && place.named()) problems.push_back(*file.refusal);
+        if (file.refusal && file.named) problems.push_back(*file.refusal);
     }
     return problems;
 }

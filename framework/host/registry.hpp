@@ -19,6 +19,7 @@ namespace adpipe {
 struct PluginFile {
     std::filesystem::path path;  ///< canonical
     std::size_t place = 0;       ///< index into Registry::places()
+    bool named = false;          ///< this very file was named for this run, so that trouble with it is an error
     std::string name;
     std::string version;
     std::vector<std::string> stages;
@@ -57,7 +58,7 @@ public:
     const std::vector<SearchPlace>& places() const noexcept { return places_; }
     /// Plugins, refused ones too, in search order. Files that are no plugins are not there, unless they were named.
     const std::vector<PluginFile>& files() const noexcept { return files_; }
-    /// Trouble with what the user named (`--plugin`, `plugins:`): missing, no plugin, refused.
+    /// Trouble with what the user named (`--plugin`, `plugins:`): places that are missing, files that are no plugins or are refused.
     std::vector<Diagnostic> named_problems() const;
 
 private:

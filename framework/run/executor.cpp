@@ -38,6 +38,7 @@ struct Run {
     RunListener& listener;
     std::map<OutputRef, Artifact> artifacts;
     std::map<fs::path, std::string> writer_of;  ///< which stage wrote a file
+    std::vector<Diagnostic> reported;
 };
 
 class StageContext final : public Context {
@@ -67,7 +68,10 @@ public:
         }
     }
 
-    void report(Diagnostic diagnostic) override { run_.listener.report(diagnostic); }
+    void report(Diagnostic diagnostic) override {
+        run_.listener.report(diagnostic);
+        run_.reported.push_back(std::move(diagnostic));
+    }
     void summary(std::string line) override { report_.summary.push_back(std::move(line)); }
     void print(std::string_view text) override { run_.listener.print(text); }
 
@@ -121,7 +125,7 @@ protected:
         const auto& sources = stage_.inputs[static_cast<std::size_t>(decl - ports.begin())];
         if (index < sources.size()) return run_.artifacts.at(sources[index]).data;
         if (!required) return nullptr;
-        throw Error("ADP-RUN-005", fmt::format("stage '{}' requires its input '{}', which it declares as optional and nothing feeds", stage_.id, port));
+        throw Error("ADP-RUN-005", fmt::format("stage '{}' requires its input '{}', and nothing feeds it", stage_.id, port));
     }
 
     void output(std::string_view port, Artifact artifact) override {
@@ -172,11 +176,11 @@ private:
 };
 
 /// "in stage 'align.evidence' (graph: parse.autodeploy, …), after less than a second"
-std::string where_it_failed(const Plan& plan, const PlannedStage& stage, Clock::duration elapsed) {
+std::string where_it_failed(const Run& run, const PlannedStage& stage, Clock::duration elapsed) {
     std::vector<std::string> inputs;
     for (std::size_t i = 0; i < stage.inputs.size(); ++i) {
         for (const OutputRef& source : stage.inputs[i]) {
-            inputs.push_back(fmt::format("{}: {}", stage.decl->inputs[i].name, plan.stages[source.stage].id));
+            inputs.push_back(fmt::format("{}: {}", stage.decl->inputs[i].name, run.artifacts.at(source).producer));
         }
     }
     const std::string from = inputs.empty() ? std::string{} : fmt::format(" ({})", fmt::join(inputs, ", "));
@@ -208,7 +212,7 @@ std::vector<Diagnostic> run_stage(Run& run, const PlannedStage& planned, StageCo
     } catch (...) {
         errors.push_back(fault("ADP-RUN-002", "the stage threw something that is no exception"));
     }
-    if (!errors.empty()) errors.back().notes.push_back(where_it_failed(run.plan, planned, Clock::now() - start));
+    if (!errors.empty()) errors.back().notes.push_back(where_it_failed(run, planned, Clock::now() - start));
     return errors;
 }
 
@@ -218,7 +222,7 @@ RunListener::~RunListener() = default;
 
 RunResult execute(const Plan& plan, const RunSettings& settings, RunListener& listener) {
     RunResult result;
-    Run run{plan, settings, listener, {}, {}};
+    Run run{plan, settings, listener, plan.given, {}, {}};
     const auto is_stopped = [&] { return settings.stop != nullptr && settings.stop->load(); };
     for (std::size_t i = 0; i < plan.stages.size() && !is_stopped(); ++i) {
         const PlannedStage& planned = plan.stages[i];
@@ -231,6 +235,7 @@ RunResult execute(const Plan& plan, const RunSettings& settings, RunListener& li
         result.stages.push_back(std::move(context.stage_report()));
         for (const OutputRef& output : planned.last_used) run.artifacts.erase(output);
     }
+    result.reported = std::move(run.reported);
     result.stopped = is_stopped() && result.stages.size() < plan.stages.size();
     for (const OutputRef& output : plan.kept) {
         if (const auto kept = run.artifacts.find(output); kept != run.artifacts.end()) result.kept.push_back(kept->second);

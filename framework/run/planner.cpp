@@ -135,7 +135,11 @@ private:
             return {};
         }
         std::vector<std::string> names;
-        for (const OutputRef& candidate : candidates) names.push_back(output_text(candidate));
+        for (const OutputRef& candidate : candidates) {
+            const std::string name = output_text(candidate);
+            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        }
+        if (names.size() == 1) return {};  // two stages with one id, which is reported
         Diagnostic& ambiguous = error(stage.stage.origin, "ADP-PLAN-003",
                                       fmt::format("several stages make {} for the input '{}' of '{}'", port.type, port.name, stage.name()));
         ambiguous.notes = {fmt::format("candidates: {}", fmt::join(names, ", "))};

@@ -2,6 +2,7 @@
 
 #include "config/pipeline_config.hpp"
 
+#include <adpipe/artifact.hpp>
 #include <adpipe/diagnostic.hpp>
 #include <adpipe/export.hpp>
 #include <adpipe/options.hpp>
@@ -10,6 +11,7 @@
 #include <compare>
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,8 +41,10 @@ struct Plan {
     LayerSelection layers;
     std::filesystem::path output;
     std::vector<PlannedStage> stages;
-    std::vector<OutputRef> kept;  ///< artifacts that are wanted after the run
+    std::vector<OutputRef> kept;          ///< artifacts that are wanted after the run
+    std::map<OutputRef, Artifact> given;  ///< artifacts that are there before the run, as outputs of `given_stage`
 };
+inline constexpr std::size_t given_stage = static_cast<std::size_t>(-1);
 
 /// Checks a pipeline whole and connects its stages; all faults at once. Nothing is returned if there was an error.
 ///

@@ -1,0 +1,1 @@
+extern "C" [[gnu::visibility("default")]] int absent_function() { return 0; }
