@@ -23,7 +23,7 @@ constexpr std::uint64_t model_layout() {
           sizeof(PluginDecl), sizeof(Vertex), sizeof(Edge), sizeof(Literal), sizeof(GraphModule), sizeof(GraphModel),
           sizeof(GraphBuilder), sizeof(Dump), sizeof(Membership), sizeof(Layer), sizeof(Layers), sizeof(Kernels), sizeof(LaunchShape),
           sizeof(Launches), sizeof(Annotations), sizeof(GraphNodes), sizeof(GraphRuns), sizeof(Process), sizeof(Device),
-          sizeof(Trace), sizeof(Step), sizeof(Window), sizeof(Attribution), sizeof(MetricColumn), sizeof(Metrics)}) {
+          sizeof(Trace), sizeof(Step), sizeof(CapturedGraph), sizeof(Window), sizeof(Attribution), sizeof(MetricColumn), sizeof(Metrics)}) {
         hash = (hash ^ size) * 0x100000001b3U;
     }
     return hash;

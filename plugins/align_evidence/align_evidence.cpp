@@ -1,0 +1,60 @@
+#include "attributor.hpp"
+
+#include <adpipe/plugin.hpp>
+
+#include <array>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+using namespace adpipe;
+
+class EvidenceAlign final : public Stage {
+public:
+    struct Options {
+        std::filesystem::path rules;
+    };
+
+    static constexpr const char* name = "align.evidence";
+    static constexpr const char* summary = "put kernels onto the graph's ops, by the strongest evidence there is";
+    static constexpr const char* doc =
+        "For each kernel, strongest first: the range that was open when its graph node was captured (lineage), the range that was\n"
+        "open when it was launched or what the trace wrote on it (annotation), and its place among the step's kernels (sequence):\n"
+        "all kernels of a step are aligned with all ops of the graph in order, with the rules of what an op may launch. What stays\n"
+        "ambiguous gets no node, but its layer where that is known.";
+    static constexpr PortDecl inputs[] = {port<GraphModel>("graph", "the model graph"), port<Layers>("layers", "the layer of each vertex"),
+                                          port<Window>("window", "the steps of the recording")};
+    static constexpr PortDecl outputs[] = {port<Attribution>("attribution", "vertices per kernel, with evidence")};
+    static constexpr auto options() {
+        return std::array{option<&Options::rules>("rules", "What ops launch; the file that is installed with adpipe if not given.")};
+    }
+
+    explicit EvidenceAlign(Options given) : options_(std::move(given)) {}
+
+    void run(Context& context) override {
+        const auto graph = context.in_shared<GraphModel>("graph");
+        const auto layers = context.in_shared<Layers>("layers");
+        if (layers->graph_digest != graph->digest()) {
+            throw std::logic_error("the layers belong to another graph than the one to align with");
+        }
+        const auto rules = align::read_launch_rules(options_.rules.empty() ? context.data_file("rules/kernels.yaml") : options_.rules);
+        const auto attribution = align::attribute(*graph, *layers, context.in_shared<Window>("window"), rules);
+        context.summary(describe(*attribution));
+        context.out<Attribution>("attribution", attribution);
+    }
+
+private:
+    static std::string describe(const Attribution& attribution) {
+        const Nanoseconds total = attribution.attributed_ns + attribution.unattributed_ns;
+        if (total == 0) return "no kernel time in the chosen steps";
+        const Nanoseconds permille = attribution.attributed_ns * 1000 / total;
+        return std::to_string(permille / 10) + "." + std::to_string(permille % 10) + " % of the kernel time is on a node";
+    }
+
+    Options options_;
+};
+
+}  // namespace
+
+ADPIPE_PLUGIN("align_evidence", "0.1.0", "align.evidence", adpipe::stage<EvidenceAlign>())

@@ -1,0 +1,271 @@
+#include "attributor.hpp"
+
+#include "passes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+namespace adpipe::align {
+
+namespace {
+
+/// Below this a kernel stays without node: wrong is worse than unknown.
+constexpr float sure = 0.95F;
+/// Placements that are this sure teach what an op launches.
+constexpr float sure_enough_to_learn = 0.9F;
+
+/// The answer for one slot of a pass.
+struct Answer {
+    std::uint32_t op = OpTable::no_op;
+    LayerId layer = layer_unknown;
+    Evidence evidence = Evidence::none;
+    float confidence = 0;
+    std::uint32_t reason = 0;
+};
+
+class Attributor {
+public:
+    Attributor(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window, const LaunchRules& rules)
+        : window_(std::move(window)), trace_(*window_->trace), ops_(graph, layers), names_(trace_), model_(rules, names_.names()),
+          ranges_(trace_.annotations), scopes_(trace_, ranges_, ops_), result_(std::make_shared<Attribution>()) {
+        result_->graph_digest = graph.digest();
+        result_->window = window_;
+        ops_.bind(model_);
+    }
+
+    std::shared_ptr<const Attribution> run() {
+        passes_ = find_passes(*window_, names_, scopes_, ranges_);
+        align_all();
+        const std::size_t count = trace_.kernels.size();
+        answers_.assign(count, Answer{});
+        const std::uint32_t no_step = text("outside of every forward pass");
+        for (std::size_t k = 0; k < count; ++k) {
+            if (window_->step_of_kernel[k] == Window::no_step) answers_[k].reason = no_step;
+        }
+        for (std::size_t p = 0; p < passes_.size(); ++p) hand_out(p);
+        publish();
+        return result_;
+    }
+
+private:
+    // ---- alignment
+
+    void align_all() {
+        aligned_.resize(passes_.size());
+        constexpr int rounds = 2;
+        for (int round = 0; round < rounds; ++round) {
+            SequenceMemory learned;
+            bool all_sure = true;
+            for (std::size_t p = 0; p < passes_.size(); ++p) {
+                align_one(p, round);
+                learn(p, learned);
+                all_sure = all_sure && is_sure(aligned_[p]);
+            }
+            if (all_sure) break;
+            memory_ = std::move(learned);
+        }
+    }
+
+    void align_one(std::size_t p, int round) {
+        const Pass& pass = passes_[p];
+        std::vector<LatticeOp> ops = ops_.lattice_ops();
+        for (const std::uint32_t op : pass.fixed_op) {
+            if (op != OpTable::no_op) ops[op].seen = true;
+        }
+        LatticeInput input;
+        input.ops = ops;
+        input.chains = pass.chains;
+        input.model = &model_;
+        input.memory = round == 0 ? nullptr : &memory_;
+        input.scope_fit = [this](std::uint32_t scope, std::uint32_t op) { return scopes_.fit(scope, op); };
+        input.losses = pass.losses;
+        LatticeResult best;
+        for (const std::uint32_t passes : pass_counts(pass)) {
+            input.passes = passes;
+            LatticeResult result = align_in_order(input);
+            if (result.aligned && (!best.aligned || result.log_likelihood > best.log_likelihood)) best = std::move(result);
+        }
+        aligned_[p] = std::move(best);
+        if (pass.replay && aligned_[p].aligned) expected_kernels_ = std::max(expected_kernels_, placed(aligned_[p]));
+    }
+
+    static std::size_t placed(const LatticeResult& result) {
+        std::size_t count = 0;
+        for (const auto& chain : result.placements) {
+            count += static_cast<std::size_t>(
+                std::count_if(chain.begin(), chain.end(), [](const auto& list) { return !list.empty() && list.front().probability > 0.5F; }));
+        }
+        return count;
+    }
+
+    /// How often an eager step may have run through the graph: a warm-up may run it several times without a pause.
+    std::vector<std::uint32_t> pass_counts(const Pass& pass) const {
+        std::size_t kernels = 0;
+        for (const auto& chain : pass.chains) kernels += chain.size();
+        if (pass.replay || (expected_kernels_ > 0 && kernels * 2 < expected_kernels_ * 3)) return {1};
+        if (expected_kernels_ == 0) return {1, 2, 3};
+        const auto whole = static_cast<std::uint32_t>(kernels / expected_kernels_);
+        return {std::max(whole, 1U), whole + 1};
+    }
+
+    void learn(std::size_t p, SequenceMemory& learned) const {
+        const auto& ops = ops_.lattice_ops();
+        for (const LatticeResult::Run& run : aligned_[p].runs) {
+            if (run.probability < sure_enough_to_learn) continue;
+            const auto kernels = std::span<const LatticeKernel>(passes_[p].chains[run.chain]).subspan(run.first, run.count);
+            learned.add(ops[run.op].signature, kernels, run.probability);
+        }
+    }
+
+    static bool is_sure(const LatticeResult& result) {
+        if (!result.aligned) return false;
+        for (const auto& chain : result.placements) {
+            for (const auto& list : chain) {
+                const float first = list.empty() ? 0 : list.front().probability;
+                if (first > 0.001F && first < 0.999F) return false;
+            }
+        }
+        return true;
+    }
+
+    // ---- answers
+
+    void hand_out(std::size_t p) {
+        const Pass& pass = passes_[p];
+        std::vector<Answer> of_slot(pass.slot_count);
+        const Evidence strong = pass.replay ? Evidence::lineage : Evidence::annotation;
+        for (std::uint32_t slot = 0; slot < pass.slot_count; ++slot) of_slot[slot] = from_scope(pass, slot, strong);
+        if (aligned_[p].aligned) {
+            for (std::size_t c = 0; c < pass.chains.size(); ++c) {
+                for (std::size_t i = 0; i < pass.chains[c].size(); ++i) {
+                    add_placement(of_slot[pass.slots[c][i]], aligned_[p].placements[c][i]);
+                }
+            }
+        } else {
+            for (Answer& answer : of_slot) {
+                if (answer.op == OpTable::no_op) answer.reason = text("the step's kernels cannot be put in the order of the graph's ops");
+            }
+        }
+        if (pass.captured != no_captured_graph) {
+            for (std::size_t k = 0; k < answers_.size(); ++k) {
+                const std::uint32_t step = window_->step_of_kernel[k];
+                if (step == Window::no_step || window_->steps[step].captured != pass.captured) continue;
+                const std::uint32_t node = window_->node_of_kernel[k];
+                if (node != CapturedGraph::no_node) answers_[k] = of_slot[node];
+            }
+        } else {
+            for (const std::uint32_t s : pass.steps) {
+                const auto& kernels = window_->steps[s].kernels;
+                for (std::size_t i = 0; i < kernels.size(); ++i) answers_[kernels[i]] = of_slot[i];
+            }
+        }
+    }
+
+    /// What ranges and annotations alone say.
+    Answer from_scope(const Pass& pass, std::uint32_t slot, Evidence strong) {
+        Answer answer;
+        const Scope& scope = scopes_[pass.scope[slot]];
+        if (pass.left_out[slot]) {
+            answer.reason = text("launched outside of the ranges that name the ops");
+            return answer;
+        }
+        if (scope.text.empty()) return answer;
+        answer.layer = scope.layer;
+        if (scope.op == OpTable::no_op && scope.layer == layer_unknown) return answer;
+        answer.op = scope.op;
+        answer.evidence = strong;
+        answer.confidence = 1;
+        answer.reason = text((pass.replay ? "captured inside '" : "launched inside '") + scope.text + "'");
+        return answer;
+    }
+
+    void add_placement(Answer& answer, const std::vector<Placement>& placements) {
+        if (answer.op != OpTable::no_op) return;
+        if (!placements.empty() && placements.front().probability >= sure) {
+            answer.op = placements.front().op;
+            answer.evidence = Evidence::sequence;
+            answer.confidence = std::min(placements.front().probability, 1.0F);
+            if (answer.layer == layer_unknown) answer.layer = ops_.layer(answer.op);
+            answer.reason = text("its place in the order of the kernels");
+            return;
+        }
+        if (placements.empty() || placements.front().probability < 0.05F) {
+            if (answer.reason == 0) answer.reason = text("no op of the graph launches it");
+            return;
+        }
+        std::map<LayerId, float> layers;
+        for (const Placement& placement : placements) layers[ops_.layer(placement.op)] += placement.probability;
+        for (const auto& [layer, probability] : layers) {
+            if (answer.layer != layer_unknown || probability < sure) continue;
+            answer.layer = layer;
+            answer.evidence = Evidence::sequence;
+            answer.confidence = std::min(probability, 1.0F);
+        }
+        std::string reason = "as likely on " + std::string(name_of(placements[0].op));
+        if (placements.size() > 1) reason += " as on " + std::string(name_of(placements[1].op));
+        answer.reason = text(reason);
+    }
+
+    std::string_view name_of(std::uint32_t op) const { return ops_.graph().vertex(ops_.vertex(op)).name; }
+
+    std::uint32_t text(const std::string& content) {
+        const auto [found, is_new] = text_ids_.try_emplace(content, static_cast<std::uint32_t>(result_->texts.size()));
+        if (is_new) result_->texts.push_back(content);
+        return found->second;
+    }
+
+    void publish() {
+        Attribution& out = *result_;
+        const std::size_t count = answers_.size();
+        out.layer.resize(count);
+        out.evidence.resize(count);
+        out.confidence.resize(count);
+        out.reason.resize(count);
+        out.node_begin.resize(count + 1, 0);
+        Nanoseconds total = 0;
+        for (std::size_t k = 0; k < count; ++k) {
+            const Answer& answer = answers_[k];
+            out.layer[k] = answer.layer;
+            out.evidence[k] = answer.evidence;
+            out.confidence[k] = answer.confidence;
+            out.reason[k] = answer.reason;
+            if (answer.op != OpTable::no_op) out.node_list.push_back(ops_.vertex(answer.op));
+            out.node_begin[k + 1] = static_cast<std::uint32_t>(out.node_list.size());
+            const std::uint32_t step = window_->step_of_kernel[k];
+            if (step == Window::no_step || !window_->steps[step].chosen) continue;
+            const Nanoseconds duration = trace_.kernels.end[k] - trace_.kernels.start[k];
+            total += duration;
+            (answer.op != OpTable::no_op ? out.attributed_ns : out.unattributed_ns) += duration;
+        }
+        if (out.attributed_ns + out.unattributed_ns != total) {
+            throw std::logic_error("attributed and unattributed time do not add up to the time of the chosen steps");
+        }
+    }
+
+    std::shared_ptr<const Window> window_;
+    const Trace& trace_;
+    OpTable ops_;
+    NameTable names_;
+    LaunchModel model_;
+    RangeIndex ranges_;
+    ScopeTable scopes_;
+    std::vector<Pass> passes_;
+    std::vector<LatticeResult> aligned_;
+    SequenceMemory memory_;
+    std::size_t expected_kernels_ = 0;
+    std::vector<Answer> answers_;
+    std::map<std::string, std::uint32_t> text_ids_;
+    std::shared_ptr<Attribution> result_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Attribution> attribute(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window,
+                                             const LaunchRules& rules) {
+    return Attributor(graph, layers, std::move(window), rules).run();
+}
+
+}  // namespace adpipe::align

@@ -1,0 +1,224 @@
+#include "passes.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+namespace adpipe::align {
+
+namespace {
+
+/// A kernel of a pass before it is put into a chain.
+struct Slot {
+    std::uint32_t kernel = 0;  ///< that ran there, or an example
+    std::uint32_t scope = ScopeTable::nothing;
+    bool origin_known = false;  ///< whether the moment of its launch or capture is known at all
+    bool edge = false;
+};
+
+class PassBuilder {
+public:
+    PassBuilder(const Window& window, NameTable& names, ScopeTable& scopes, const RangeIndex& ranges)
+        : window_(window), trace_(*window.trace), kernels_(trace_.kernels), names_(names), scopes_(scopes), ranges_(ranges), launches_(trace_) {
+        for (const Step& step : window.steps) losses_ |= step.reason.find("lost by the profiler") != std::string::npos;
+        for (const std::string& message : trace_.profiler_messages) losses_ |= message.find("dropped") != std::string::npos;
+    }
+
+    std::vector<Pass> build() {
+        for (std::uint32_t g = 0; g < window_.graphs.size(); ++g) {
+            if (!window_.graphs[g].nodes.empty()) add_graph(g);
+        }
+        for (std::uint32_t s = 0; s < window_.steps.size(); ++s) {
+            const Step& step = window_.steps[s];
+            const bool by_node = step.captured != no_captured_graph && !window_.graphs[step.captured].nodes.empty();
+            if (!by_node) add_step(s);
+        }
+        return std::move(passes_);
+    }
+
+private:
+    void add_graph(std::uint32_t g) {
+        const CapturedGraph& graph = window_.graphs[g];
+        std::vector<Slot> slots(graph.nodes.size());
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            slots[i].kernel = graph.example[i];
+            slots[i].scope = scopes_.of_annotation(graph.example[i]);
+            slots[i].origin_known = graph.made[i] >= 0;
+            if (slots[i].scope == ScopeTable::nothing && slots[i].origin_known) slots[i].scope = scopes_.at(graph.made_by[i], graph.made[i]);
+        }
+        Pass pass;
+        pass.replay = true;
+        pass.captured = g;
+        fill(pass, slots, graph.capture_order);
+        passes_.push_back(std::move(pass));
+    }
+
+    void add_step(std::uint32_t s) {
+        const Step& step = window_.steps[s];
+        std::vector<Slot> slots(step.kernels.size());
+        std::vector<std::uint32_t> ranges(slots.size(), RangeIndex::none);
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            const std::uint32_t k = step.kernels[i];
+            slots[i].kernel = k;
+            slots[i].edge = !step.replay;
+            slots[i].scope = scopes_.of_annotation(k);
+            if (step.replay || kernels_.correlation.empty()) continue;
+            const std::uint32_t call = launches_.find(step.process, kernels_.correlation[k], kernels_.start[k]);
+            if (call == LaunchIndex::none) continue;
+            slots[i].origin_known = true;
+            ranges[i] = ranges_.innermost(trace_.launches.thread[call], trace_.launches.start[call]);
+            if (slots[i].scope == ScopeTable::nothing) slots[i].scope = scopes_.at(trace_.launches.thread[call], trace_.launches.start[call]);
+        }
+        if (!step.replay) mark_edges(slots, ranges);
+        const std::uint64_t hash = hash_of(step, slots);
+        const auto [found, is_new] = by_hash_.try_emplace(hash, passes_.size());
+        if (!is_new) {
+            passes_[found->second].steps.push_back(s);
+            return;
+        }
+        Pass pass;
+        pass.replay = step.replay;
+        pass.losses = losses_;
+        pass.steps.push_back(s);
+        fill(pass, slots, step.launch_order);
+        passes_.push_back(std::move(pass));
+    }
+
+    /// The innermost range that still holds nearly all kernels of the step is its forward pass: what lies outside may well be host work
+    /// around it, what lies inside is not.
+    void mark_edges(std::vector<Slot>& slots, const std::vector<std::uint32_t>& ranges) {
+        std::map<std::uint32_t, std::size_t> held;
+        for (const std::uint32_t range : ranges) {
+            for (std::uint32_t r = range; r != RangeIndex::none; r = ranges_.parent(r)) ++held[r];
+        }
+        std::uint32_t core = RangeIndex::none;
+        for (const auto& [range, count] : held) {
+            if (count * 10 < slots.size() * 8) continue;
+            if (core == RangeIndex::none || is_inside(range, core)) core = range;
+        }
+        if (core == RangeIndex::none) return;
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            slots[i].edge = !is_inside(ranges[i], core);
+            if (slots[i].edge && slots[i].scope == ScopeTable::nothing) slots[i].scope = scopes_.outside_step();
+        }
+    }
+
+    bool is_inside(std::uint32_t range, std::uint32_t outer) const {
+        while (range != RangeIndex::none && range != outer) range = ranges_.parent(range);
+        return range == outer;
+    }
+
+    std::uint64_t hash_of(const Step& step, const std::vector<Slot>& slots) {
+        std::uint64_t hash = step.replay ? 1 : step.launch_order ? 2 : 3;
+        const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0xff51afd7ed558ccdU + (hash >> 31U); };
+        for (const Slot& slot : slots) {
+            mix(names_.variant(slot.kernel));
+            mix(slot.scope * 2 + (slot.edge ? 1 : 0));
+            if (!step.launch_order && !kernels_.stream.empty()) mix(static_cast<std::uint64_t>(kernels_.stream[slot.kernel]));
+        }
+        return hash;
+    }
+
+    void fill(Pass& pass, std::vector<Slot>& slots, bool ordered) {
+        pass.slot_count = slots.size();
+        pass.fixed_op.assign(slots.size(), OpTable::no_op);
+        pass.scope.assign(slots.size(), ScopeTable::nothing);
+        pass.left_out.assign(slots.size(), false);
+        judge_unscoped(pass, slots);
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            pass.scope[i] = slots[i].scope;
+            pass.fixed_op[i] = scopes_[slots[i].scope].op;
+        }
+        std::map<std::int64_t, std::size_t> chain_of_stream;
+        for (std::uint32_t i = 0; i < slots.size(); ++i) {
+            const std::int64_t stream = ordered || kernels_.stream.empty() ? 0 : kernels_.stream[slots[i].kernel];
+            const std::size_t chain = chain_of_stream.try_emplace(stream, chain_of_stream.size()).first->second;
+            if (chain == pass.chains.size()) {
+                pass.chains.emplace_back();
+                pass.slots.emplace_back();
+            }
+            if (pass.fixed_op[i] != OpTable::no_op || pass.left_out[i]) continue;
+            LatticeKernel kernel;
+            kernel.name = names_.name(slots[i].kernel);
+            kernel.variant = names_.variant(slots[i].kernel);
+            kernel.scope = slots[i].scope;
+            kernel.edge = slots[i].edge;
+            if (ordered) bound(kernel, pass, i);
+            pass.chains[chain].push_back(kernel);
+            pass.slots[chain].push_back(i);
+        }
+    }
+
+    /// In launch order, an op lies between those of the kernels before and after.
+    static void bound(LatticeKernel& kernel, const Pass& pass, std::uint32_t slot) {
+        for (std::uint32_t i = slot; i-- > 0;) {
+            if (pass.fixed_op[i] == OpTable::no_op) continue;
+            kernel.first_op = pass.fixed_op[i];
+            break;
+        }
+        for (std::uint32_t i = slot + 1; i < pass.slot_count; ++i) {
+            if (pass.fixed_op[i] == OpTable::no_op) continue;
+            kernel.last_op = pass.fixed_op[i];
+            break;
+        }
+        if (kernel.first_op > kernel.last_op) kernel.first_op = 0, kernel.last_op = OpTable::no_op;  // ran through the ops several times
+    }
+
+    /// What it means that nothing names the op or layer of a kernel, where most of its step's kernels have one.
+    void judge_unscoped(Pass& pass, std::vector<Slot>& slots) {
+        std::size_t with_op = 0, with_layer = 0;
+        for (const Slot& slot : slots) {
+            with_op += scopes_[slot.scope].op != OpTable::no_op ? 1 : 0;
+            with_layer += scopes_[slot.scope].layer >= 0 ? 1 : 0;
+        }
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            const Scope& scope = scopes_[slots[i].scope];
+            if (!slots[i].origin_known || scope.op != OpTable::no_op) continue;
+            if (with_op * 2 > slots.size()) {
+                pass.left_out[i] = true;
+            } else if (with_layer * 2 > slots.size() && slots[i].scope == ScopeTable::nothing) {
+                slots[i].scope = scopes_.outside_layers();
+            }
+        }
+    }
+
+    const Window& window_;
+    const Trace& trace_;
+    const Kernels& kernels_;
+    NameTable& names_;
+    ScopeTable& scopes_;
+    const RangeIndex& ranges_;
+    const LaunchIndex launches_;
+    bool losses_ = false;
+    std::vector<Pass> passes_;
+    std::unordered_map<std::uint64_t, std::size_t> by_hash_;
+};
+
+}  // namespace
+
+NameTable::NameTable(const Trace& trace) : trace_(trace) {
+    StringId last = 0xffffffffU;
+    for (std::uint32_t k = 0; k < trace.kernels.size(); ++k) {
+        const StringId id = trace.kernels.name[k];
+        if (id == last) continue;
+        last = id;
+        if (!of_string_.try_emplace(id, static_cast<std::uint32_t>(names_.size())).second) continue;
+        KernelName name;
+        name.lower = trace.string(id);
+        for (char& c : name.lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        name.kind = trace.kernels.kind[k];
+        names_.push_back(std::move(name));
+    }
+}
+
+std::uint32_t NameTable::variant(std::uint32_t kernel) {
+    const std::uint64_t shape = trace_.kernels.shape.empty() ? 0 : trace_.kernels.shape[kernel];
+    const std::uint64_t key = std::uint64_t{trace_.kernels.name[kernel]} << 32U | shape;
+    return variants_.try_emplace(key, static_cast<std::uint32_t>(variants_.size())).first->second;
+}
+
+std::vector<Pass> find_passes(const Window& window, NameTable& names, ScopeTable& scopes, const RangeIndex& ranges) {
+    return PassBuilder(window, names, scopes, ranges).build();
+}
+
+}  // namespace adpipe::align

@@ -1,0 +1,216 @@
+#include "range_text.hpp"
+#include "step_finder.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace adpipe::window {
+
+namespace {
+
+/// Fewer kernels between two boundaries are host work around the passes (sampling, copies), not a pass.
+constexpr std::size_t kernels_of_a_pass = 10;
+
+class EagerPassFinder {
+public:
+    EagerPassFinder(const TraceView& view, Window& window) : view_(view), trace_(view.trace), kernels_(trace_.kernels), window_(window) {}
+
+    void find() {
+        std::vector<bool> in_replay(kernels_.size(), false);
+        for (const Step& step : window_.steps) {
+            for (const std::uint32_t k : step.kernels) in_replay[k] = true;
+        }
+        std::map<std::pair<std::uint16_t, std::int32_t>, std::vector<Item>> by_device;
+        for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
+            if (!in_replay[k]) by_device[{process_of(k), kernels_.device.empty() ? -1 : kernels_.device[k]}].push_back(item(k));
+        }
+        for (auto& [key, items] : by_device) find_on(key.first, key.second, items);
+    }
+
+private:
+    struct Item {
+        std::uint32_t kernel;
+        std::uint32_t launch;
+        Nanoseconds time;  ///< of the launch on the host; of the start on the GPU where the launch is not recorded
+    };
+
+    std::uint16_t process_of(std::uint32_t k) const { return kernels_.process.empty() ? std::uint16_t{0} : kernels_.process[k]; }
+
+    Item item(std::uint32_t k) const {
+        const std::uint32_t launch = kernels_.correlation.empty() || kernels_.correlation[k] == no_id
+                                         ? LaunchIndex::none
+                                         : view_.launches.find(process_of(k), kernels_.correlation[k], kernels_.start[k]);
+        return {k, launch, launch == LaunchIndex::none ? kernels_.start[k] : trace_.launches.start[launch]};
+    }
+
+    void find_on(std::uint16_t process, std::int32_t device, std::vector<Item>& items) {
+        const bool launches_known = std::all_of(items.begin(), items.end(), [](const Item& i) { return i.launch != LaunchIndex::none; });
+        bool in_launch_order = launches_known;
+        if (!launches_known) {
+            for (Item& i : items) i.time = kernels_.start[i.kernel];
+            in_launch_order = false;
+        }
+        std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) { return std::tuple(a.time, a.kernel) < std::tuple(b.time, b.kernel); });
+        if (!launches_known) in_launch_order = sort_by_correlation(items);
+        const std::vector<Nanoseconds> cuts = launches_known ? host_boundaries(process) : device_boundaries(process, items);
+        std::vector<Item> pass;
+        std::size_t cut_of_pass = 0;
+        for (const Item& i : items) {
+            const Nanoseconds at = launches_known ? i.time : kernels_.start[i.kernel];
+            const auto cut = static_cast<std::size_t>(std::upper_bound(cuts.begin(), cuts.end(), at) - cuts.begin());
+            if (!pass.empty() && cut != cut_of_pass) {
+                add_pass(process, device, pass, in_launch_order);
+                pass.clear();
+            }
+            cut_of_pass = cut;
+            pass.push_back(i);
+        }
+        add_pass(process, device, pass, in_launch_order);
+    }
+
+    /// Launch calls number their work in order; numbers pass 2^32 in long runs. Uses that order if it agrees with the streams.
+    bool sort_by_correlation(std::vector<Item>& items) const {
+        if (kernels_.correlation.empty()) return false;
+        std::vector<Item> sorted = items;
+        std::vector<std::int64_t> number(items.size());
+        constexpr std::int64_t wrap = std::int64_t{1} << 32;
+        std::int64_t before = 0, offset = 0;
+        std::vector<std::pair<std::int64_t, std::size_t>> keys;
+        for (std::size_t i = 0; i < items.size(); ++i) {  // by start: a big step down is the wrap
+            const std::uint64_t correlation = kernels_.correlation[items[i].kernel];
+            if (correlation == no_id) return false;
+            const auto value = static_cast<std::int64_t>(correlation & 0xffffffffU);
+            if (value + offset < before - wrap / 2) offset += wrap;
+            if (value + offset > before + wrap / 2 && offset >= wrap) {
+                keys.emplace_back(value + offset - wrap, i);
+            } else {
+                keys.emplace_back(value + offset, i);
+                before = std::max(before, value + offset);
+            }
+        }
+        std::sort(keys.begin(), keys.end());
+        std::map<std::int64_t, Nanoseconds> last;
+        std::size_t inverted = 0;
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            sorted[i] = items[keys[i].second];
+            const std::uint32_t k = sorted[i].kernel;
+            Nanoseconds& of_stream = last[kernels_.stream.empty() ? 0 : kernels_.stream[k]];
+            inverted += kernels_.start[k] < of_stream ? 1 : 0;
+            of_stream = kernels_.start[k];
+        }
+        if (inverted * 100 > items.size()) return false;
+        items = std::move(sorted);
+        return true;
+    }
+
+    /// Where the host launched a graph, began or ended a capture, or waited for the GPU.
+    std::vector<Nanoseconds> host_boundaries(std::uint16_t process) const {
+        std::vector<Nanoseconds> cuts;
+        const Launches& calls = trace_.launches;
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+            if (calls.process[i] != process) continue;
+            const std::string& name = trace_.string(calls.name[i]);
+            for (const char* part : {"GraphLaunch", "Capture", "Synchronize"}) {
+                if (name.find(part) != std::string::npos) {
+                    cuts.push_back(calls.start[i]);
+                    break;
+                }
+            }
+        }
+        std::sort(cuts.begin(), cuts.end());
+        return cuts;
+    }
+
+    /// Without calls: where a replay ran, and where results were copied to the host.
+    std::vector<Nanoseconds> device_boundaries(std::uint16_t process, const std::vector<Item>& items) const {
+        std::vector<Nanoseconds> cuts;
+        for (const Step& step : window_.steps) {
+            if (step.process == process && step.replay) cuts.push_back(step.start);
+        }
+        for (const Item& i : items) {
+            if (kernels_.kind[i.kernel] == KernelKind::memcpy && trace_.string(kernels_.name[i.kernel]).find("DtoH") != std::string::npos) {
+                cuts.push_back(kernels_.start[i.kernel] + 1);
+            }
+        }
+        std::sort(cuts.begin(), cuts.end());
+        return cuts;
+    }
+
+    void add_pass(std::uint16_t process, std::int32_t device, const std::vector<Item>& pass, bool in_launch_order) {
+        const auto is_kernel = [&](const Item& i) { return kernels_.kind[i.kernel] == KernelKind::kernel; };
+        if (static_cast<std::size_t>(std::count_if(pass.begin(), pass.end(), is_kernel)) < kernels_of_a_pass) return;
+        Step step;
+        step.process = process;
+        step.device = device;
+        step.launch_order = in_launch_order;
+        step.start = kernels_.start[pass.front().kernel];
+        step.end = kernels_.end[pass.front().kernel];
+        for (const Item& i : pass) {
+            step.kernels.push_back(i.kernel);
+            step.start = std::min(step.start, kernels_.start[i.kernel]);
+            step.end = std::max(step.end, kernels_.end[i.kernel]);
+        }
+        judge(step, pass);
+        window_.steps.push_back(std::move(step));
+    }
+
+    void judge(Step& step, const std::vector<Item>& pass) const {
+        const Item& middle = pass[pass.size() / 2];
+        if (middle.launch != LaunchIndex::none) {
+            const Launches& calls = trace_.launches;
+            for (auto r = view_.ranges.innermost(calls.thread[middle.launch], calls.start[middle.launch]); r != RangeIndex::none; r = view_.ranges.parent(r)) {
+                const std::string& text = trace_.string(trace_.annotations.name[r]);
+                const RangeFacts facts = facts_of_text(text);
+                if (step.batch_size < 0) step.batch_size = facts.batch_size;
+                if (facts.phase == Phase::unknown) continue;
+                step.phase = facts.phase;
+                step.reason = "launched inside the range '" + text + "'";
+                return;
+            }
+        }
+        judge_by_neighbours(step);
+    }
+
+    /// Without ranges: a server with captured graphs decodes by replays, so that what it launches one by one is warm-up or prefill.
+    void judge_by_neighbours(Step& step) const {
+        bool any_replay = false, replay_before = false;
+        for (const Step& other : window_.steps) {
+            if (!other.replay || other.process != step.process) continue;
+            any_replay = true;
+            replay_before |= other.start < step.start;
+        }
+        if (!any_replay) {
+            step.reason = "launched kernel by kernel; nothing says in which phase";
+            return;
+        }
+        if (!replay_before && capture_follows(step)) {
+            step.phase = Phase::capture;
+            step.reason = "launched kernel by kernel before the graphs were captured: warm-up";
+            return;
+        }
+        step.phase = Phase::prefill;
+        step.reason = "launched kernel by kernel while graphs are replayed for decoding";
+    }
+
+    bool capture_follows(const Step& step) const {
+        const Launches& calls = trace_.launches;
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+            if (calls.process[i] == step.process && calls.start[i] > step.start && trace_.string(calls.name[i]).find("BeginCapture") != std::string::npos) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    const TraceView& view_;
+    const Trace& trace_;
+    const Kernels& kernels_;
+    Window& window_;
+};
+
+}  // namespace
+
+void find_eager_passes(const TraceView& view, Window& window) { EagerPassFinder(view, window).find(); }
+
+}  // namespace adpipe::window
