@@ -15,7 +15,7 @@ function(adpipe_precompile_shared target)
     return()
   endif()
   if(NOT TARGET adpipe_shared_headers)
-    file(WRITE "${PROJECT_BINARY_DIR}/empty.cpp" "")
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/empty.cpp" CONTENT "")  # written once, so that configuring anew compiles nothing
     add_library(adpipe_shared_headers OBJECT "${PROJECT_BINARY_DIR}/empty.cpp")
     target_precompile_headers(adpipe_shared_headers PRIVATE ${ADPIPE_COMMON_HEADERS})
   endif()

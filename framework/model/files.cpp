@@ -66,7 +66,8 @@ int write_all(int fd, std::string_view content) {
 }  // namespace
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& path) {
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    // Not blocking: to open a pipe that nobody writes to would wait for ever.
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0) fail("ADP-IO-001", "cannot open", path, errno);
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) fail("ADP-IO-001", "cannot open", path, errno);
