@@ -1,6 +1,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/front_door.hpp"
+#include "cli/members_report.hpp"
 #include "cli/pipeline_run.hpp"
 #include "run/pipeline_builder.hpp"
 
@@ -69,6 +70,50 @@ void write_table(const GraphModel& graph, const Layers& layers) {
     Output::standard().write(aligned(rows));
 }
 
+/// What carries each layer to the next, with the proof.
+void write_boundaries(const GraphModel& graph, const Layers& layers, const std::string& format) {
+    const std::vector<std::string> columns{"module", "stack", "layer", "values", "proof"};
+    std::vector<std::vector<std::string>> rows = boundary_rows(graph, layers);
+    Output& output = Output::standard();
+    if (format == "table") {
+        rows.insert(rows.begin(), columns);
+        output.write(aligned(rows));
+        return;
+    }
+    if (format == "json") output.write("[");
+    else rows.insert(rows.begin(), columns);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        std::string line = format == "json" ? (row == 0 ? "\n{" : ",\n{") : "";
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            if (format == "json") line += (i == 0 ? "" : ", ") + json_text(columns[i]) + ": " + json_text(rows[row][i]);
+            else line += (i == 0 ? "" : "\t") + rows[row][i];
+        }
+        output.write(line + (format == "json" ? "}" : "\n"));
+    }
+    if (format == "json") output.write("\n]\n");
+}
+
+/// Everything about the vertices of that name. False, with a diagnostic, if there is none.
+bool write_why(const GraphModel& graph, const Layers& layers, std::string name) {
+    if (!name.empty() && name.front() == '%') name.erase(0, 1);
+    bool found = false;
+    for (std::uint16_t module = 0; module < graph.modules().size(); ++module) {
+        const auto v = graph.find(name, module);
+        if (!v) continue;
+        if (found) Output::standard().write("\n");
+        Output::standard().write(explain_vertex(graph, layers, *v));
+        found = true;
+    }
+    if (!found) {
+        Diagnostic missing;
+        missing.code = "ADP-MEMBER-007";
+        missing.message = "no node %" + name + " in " + graph.source().filename().string();
+        missing.hint = "`adpipe members` lists the nodes; --module all looks at every module of the text";
+        show({missing});
+    }
+    return found;
+}
+
 }  // namespace
 
 int cmd_members(const Arguments& arguments) {
@@ -76,6 +121,8 @@ int cmd_members(const Arguments& arguments) {
     std::optional<std::string> module;
     std::string format = "table";
     std::string strategy = "member.dataflow";
+    bool boundaries = false;
+    std::optional<std::string> why;
     PipelineOptions options;
     CommandLine line{"members", "DUMP", "Lists every vertex of a graph dump with the layer, group and sub-group it belongs to, and why.",
                      "adpipe members samples/deepseek_v3/dumps --format tsv"};
@@ -83,6 +130,8 @@ int cmd_members(const Arguments& arguments) {
     line.option("module", "NAME", "the graph module to read, or all; else the parser chooses", &module);
     line.option("format", "FORMAT", "table, tsv or json (default: table)", &format);
     line.option("strategy", "STAGE", "the member stage that decides (default: member.dataflow)", &strategy);
+    line.flag("boundaries", "list what carries each layer to the next, and prove it", &boundaries);
+    line.option("why", "NODE", "explain one node: where it is, why, what it reads, what reads it", &why);
     options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = check_choice("members", "format", format, {"table", "tsv", "json"})) return *wrong;
@@ -95,7 +144,10 @@ int cmd_members(const Arguments& arguments) {
     if (const int status = run_pipeline(pipeline.config(), options, result); status != exit_ok) return finish(status);
     const auto graph = result.artifact<GraphModel>();
     const auto layers = result.artifact<Layers>();
-    if (format == "tsv") {
+    if (why) return finish(write_why(*graph, *layers, *why) ? exit_ok : exit_failed);
+    if (boundaries) {
+        write_boundaries(*graph, *layers, format);
+    } else if (format == "tsv") {
         write_tsv(*graph, *layers);
     } else if (format == "json") {
         write_json(*graph, *layers);

@@ -5,6 +5,7 @@
 #include "model/text_hash.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -177,8 +178,20 @@ std::uint64_t digest_of(const GraphStorage& storage) {
     return hash;
 }
 
-/// An op that writes its operand in place makes every later reader, and the next writer, of that operand depend on it.
-/// Operands are named by the vertex that first made them; views that alias are not followed.
+/// True for ops whose result shares storage with their first argument: a write through one is seen through the other.
+bool is_view(std::string_view op) {
+    constexpr std::array<std::string_view, 22> views{"alias",     "as_strided", "chunk",   "detach",    "diagonal", "expand",
+                                                     "expand_as", "flatten",    "getitem", "narrow",    "permute",  "reshape",
+                                                     "select",    "slice",      "split",   "split_with_sizes", "squeeze", "transpose",
+                                                     "unbind",    "unflatten",  "unsqueeze", "view"};
+    const std::size_t dot = op.find('.');
+    std::string_view bare = dot == std::string_view::npos ? op : op.substr(dot + 1);
+    bare = bare.substr(0, bare.find('.'));
+    return std::binary_search(views.begin(), views.end(), bare);
+}
+
+/// An op that writes its operand in place makes every later reader, and the next writer, of that operand depend on it. Views of an
+/// operand are the same storage.
 class MemoryEdges {
 public:
     MemoryEdges(const GraphStorage& storage, LargeArray<Edge>& edges) : storage_(storage), edges_(edges) {}
@@ -188,6 +201,7 @@ public:
         by_target_begin_ = bucket_begins(edges_, storage_.vertices.size(), [](const Edge& e) { return e.target; });
         by_target_ = bucket_sort(edges_, by_target_begin_, [](const Edge& e) { return e.target; });
         last_writer_.assign(storage_.vertices.size(), no_vertex);
+        base_.resize(storage_.vertices.size());
         for (VertexId v = 0; v < storage_.vertices.size(); ++v) visit(v);
     }
 
@@ -204,15 +218,19 @@ private:
     }
 
     void visit(VertexId v) {
+        base_[v] = v;
         for (std::uint32_t i = by_target_begin_[v]; i < by_target_begin_[v + 1]; ++i) {
             const Edge& use = by_target_[i];
-            const VertexId writer = last_writer_[use.source];
-            if (writer != no_vertex && writer != v) edges_.push_back({writer, v, use.argument, 0, EdgeKind::memory});
+            const VertexId writer = last_writer_[base_[use.source]];
+            // What was made after the write, from what the write left, needs no edge of its own.
+            const bool is_later = writer != no_vertex && writer != v && use.source < writer;
+            if (is_later) edges_.push_back({writer, v, use.argument, 0, EdgeKind::memory});
+            if (use.argument == 0 && is_view(storage_.vertices[v].op)) base_[v] = base_[use.source];
         }
         for (std::uint32_t i = by_target_begin_[v]; i < by_target_begin_[v + 1]; ++i) {
             const Edge& use = by_target_[i];
             const auto& written = writes_[v];
-            if (std::find(written.begin(), written.end(), use.argument) != written.end()) last_writer_[use.source] = v;
+            if (std::find(written.begin(), written.end(), use.argument) != written.end()) last_writer_[base_[use.source]] = v;
         }
     }
 
@@ -221,7 +239,8 @@ private:
     std::vector<std::span<const std::uint8_t>> writes_;
     LargeArray<Edge> by_target_;
     std::vector<std::uint32_t> by_target_begin_;
-    std::vector<VertexId> last_writer_;
+    std::vector<VertexId> last_writer_;  ///< by base
+    std::vector<VertexId> base_;         ///< by vertex: the one whose storage it shares
 };
 
 }  // namespace

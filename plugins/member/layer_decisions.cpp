@@ -91,11 +91,13 @@ void LayerSolver::transfer_to_ends() {
         const FlowId last = like_last_[v];
         if (last != no_flow && undecided(last) && !decided(last) && is_last(up_[last]) && verdict_[v].layer == up_[v]) {
             decide(last, up_[last], Why::like_other_layers, v);
+            end_settled_.insert(up_[last]);
         }
     }
 }
 
 void LayerSolver::decide_ends() {
+    find_joins();
     for (FlowId v = flow_.size(); v-- > 0;) {
         if (!undecided(v) || decided(v)) continue;
         const LayerIndex users = first_user(v);
@@ -136,9 +138,34 @@ void LayerSolver::decide_after(FlowId v, LayerIndex users) {
         decide(v, layer, Why::side_result);
     } else if (down_[v] != none_below && users <= layer) {
         decide(v, layer, Why::users_in_layer);
+    } else if (joins_later_[v] != 0 && end_settled_.count(layer) == 0) {
+        decide(v, layer, Why::joins_branch);
     } else {
         decide(v, count_ + layer, Why::after_layers);
     }
+}
+
+/// Where the last layer ends unlike all others, its end is still the addition of its branch to what it had before.
+void LayerSolver::find_joins() {
+    joins_later_.assign(flow_.size(), 0);
+    for (FlowId v = flow_.size(); v-- > 0;) {
+        if (!undecided(v) || !is_last(up_[v])) continue;
+        const auto users = flow_.users(v);
+        const bool later = std::any_of(users.begin(), users.end(), [&](FlowId user) { return joins_later_[user] != 0 && up_[user] == up_[v]; });
+        joins_later_[v] = later || joins_branch(v) ? 1 : 0;
+    }
+}
+
+bool LayerSolver::joins_branch(FlowId v) const {
+    if (flow_.bare(v) != "add" && flow_.bare(v) != "add_") return false;
+    std::size_t values = 0;
+    bool has_settled = false;
+    for (const FlowId s : flow_.sources(v)) {
+        if (constant_[s] != 0 || flow_.is_number(s) || !is_op(s)) continue;
+        ++values;
+        has_settled = has_settled || (decided(s) && verdict_[s].layer <= up_[v]);
+    }
+    return values == 2 && has_settled;
 }
 
 /// Weights and what is made of them alone go with their users; so do the inputs of the module.
@@ -195,7 +222,7 @@ void LayerSolver::mark_fused_ends() {
         for (const FlowId a : flow_.sources(v)) {
             if (constant_[a] != 0 || flow_.is_number(a) || !is_op(a)) continue;
             ++values;
-            all_from_before = all_from_before && verdict_[a].layer == layer - 1;
+            all_from_before = all_from_before && (verdict_[a].layer == layer - 1 || verdict_[a].also == layer - 1);
         }
         if (values < 2 || !all_from_before) continue;
         verdict_[v].also = layer - 1;

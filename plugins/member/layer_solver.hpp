@@ -29,6 +29,7 @@ enum class Why : std::uint8_t {
     between_layers,      ///< added between two layers, in neither's pattern
     feeds_between,       ///< needed only for what lies between two layers
     first_reader,        ///< an input of which each layer has one, but which later layers read too
+    joins_branch,        ///< adds the last layer's branch to what the layer had before
     users_in_layer,      ///< all that reads it is in this layer
     result_of,           ///< one of several results of `about`
     residual_sum,        ///< the sum that a fused add and norm returns beside the normed value
@@ -123,6 +124,8 @@ private:
     void decide_cut_side(FlowId v, LayerIndex users);
     void transfer_to_ends();
     void decide_ends();
+    void find_joins();
+    bool joins_branch(FlowId v) const;
     void decide_before(FlowId v, LayerIndex users);
     void decide_after(FlowId v, LayerIndex users);
     void decide_constants();
@@ -183,6 +186,8 @@ private:
     std::vector<LayerIndex> per_layer_;          ///< the layer whose own it is, or no_layer
     std::vector<Pair> equals_;                   ///< per-layer counterparts
 
+    std::set<LayerIndex> end_settled_;           ///< last layers whose end looks like that of others
+    std::vector<std::uint8_t> joins_later_;      ///< adds a branch to the stream, or leads to what does
     std::set<FlowId> per_layer_inputs_;          ///< inputs of which each layer has one
 
     // Cuts.

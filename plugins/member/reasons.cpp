@@ -89,6 +89,7 @@ std::string ReasonWriter::phrase(FlowId v, const Verdict& verdict) const {
         case Why::between_layers: return "added between two layers";
         case Why::feeds_between: return "needed only for what is added between layers";
         case Why::users_in_layer: return "all that reads it is in " + layer;
+        case Why::joins_branch: return "adds the branch of " + layer + " to what it had before";
         case Why::first_reader: return layer + " is the first that uses it";
         case Why::result_of: return "a result of " + about;
         case Why::residual_sum: return "the sum that " + about + " returns beside the normed value";

@@ -107,3 +107,30 @@ TEST_CASE("only ops that write in place are taken for such") {
     CHECK(in_place_arguments("__and__").empty());
     CHECK(in_place_arguments("getitem").empty());
 }
+
+TEST_CASE("a write through a view is seen by readers of the whole, but not by views made afterwards") {
+    GraphBuilder builder("test", nullptr);
+    builder.begin_module("(root)", 1);
+    const auto add = [&](std::string_view name, std::string_view target, std::vector<VertexId> sources) {
+        Vertex vertex;
+        vertex.name = name;
+        vertex.target = target;
+        vertex.kind = target.empty() ? VertexKind::placeholder : VertexKind::op;
+        const VertexId v = builder.add(vertex).vertex;
+        for (std::uint32_t i = 0; i < sources.size(); ++i) builder.connect(sources[i], v, i);
+        return v;
+    };
+    const VertexId x = add("x", "", {});
+    const VertexId whole = add("whole", "aten.empty.memory_format", {x});
+    const VertexId left = add("left", "aten.slice.Tensor", {whole});
+    const VertexId copied = add("copied", "aten.copy_.default", {left, x});
+    const VertexId reader = add("reader", "aten.relu.default", {whole});
+    const VertexId again = add("again", "aten.slice.Tensor", {whole});
+    const VertexId late = add("late", "aten.relu.default", {again});
+    const auto graph = builder.freeze();
+    REQUIRE(graph->inputs(reader).size() == 2);
+    CHECK(graph->inputs(reader)[1].source == copied);
+    CHECK(graph->inputs(reader)[1].kind == EdgeKind::memory);
+    CHECK(graph->inputs(again).size() == 2);
+    CHECK(graph->inputs(late).size() == 1);
+}
