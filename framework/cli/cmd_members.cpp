@@ -121,6 +121,7 @@ int cmd_members(const Arguments& arguments) {
     std::optional<std::string> module;
     std::string format = "table";
     std::string strategy = "member.dataflow";
+    std::vector<std::string> with;
     bool boundaries = false;
     std::optional<std::string> why;
     PipelineOptions options;
@@ -130,6 +131,7 @@ int cmd_members(const Arguments& arguments) {
     line.option("module", "NAME", "the graph module to read, or all; else the parser chooses", &module);
     line.option("format", "FORMAT", "table, tsv or json (default: table)", &format);
     line.option("strategy", "STAGE", "the member stage that decides (default: member.dataflow)", &strategy);
+    line.option("with", "OPTION=VALUE", "an option of that stage; may be given several times", &with);
     line.flag("boundaries", "list what carries each layer to the next, and prove it", &boundaries);
     line.option("why", "NODE", "explain one node: where it is, why, what it reads, what reads it", &why);
     options.add_to(line);
@@ -138,7 +140,14 @@ int cmd_members(const Arguments& arguments) {
 
     PipelineBuilder pipeline{"members"};
     add_dump(pipeline, dump, module);
-    pipeline.add(strategy);
+    auto member = pipeline.add(strategy);
+    for (const std::string& option : with) {
+        const std::size_t equals = option.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            return usage_error("ADP-USE-005", "--with wants OPTION=VALUE, not '" + option + "'", "members");
+        }
+        member.with(option.substr(0, equals), option.substr(equals + 1));
+    }
     pipeline.keep<GraphModel>().keep<Layers>();
     RunResult result;
     if (const int status = run_pipeline(pipeline.config(), options, result); status != exit_ok) return finish(status);

@@ -11,6 +11,66 @@
 
 namespace adpipe::member {
 
+void LayerSolver::look_through_identities() {
+    through_.resize(flow_.size());
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        const auto arguments = flow_.arguments(v);
+        const bool identity = is_op(v) && is_identity(flow_.bare(v)) && arguments.size() == 1 && constant_[v] == 0;
+        through_[v] = identity ? through_[arguments[0]] : v;
+    }
+}
+
+/// Tells twins apart (two views of one value, one for the router and one for the experts) by what becomes of them, whatever the order of
+/// lines: sums over users, one step further each round.
+void LayerSolver::hash_what_follows() {
+    for (auto& round : follows_) round.assign(flow_.size(), 0);
+    for (FlowId v = flow_.size(); v-- > 0;) {
+        for (const FlowId user : flow_.users(v)) {
+            if (!is_op(user)) continue;
+            const auto arguments = flow_.arguments(user);
+            const auto at = std::find(arguments.begin(), arguments.end(), v);
+            const auto position = static_cast<std::uint64_t>(at - arguments.begin());
+            std::uint64_t role = flow_.op_hash(user);
+            for (const FlowId a : arguments) {
+                if (constant_[a] != 0) role += role_[a];
+            }
+            for (std::size_t depth = 0; depth < hash_depth; ++depth) {
+                const std::uint64_t further = depth == 0 ? 0 : follows_[depth - 1][user];
+                const bool identity = through_[user] != user;
+                follows_[depth][v] += identity ? follows_[depth][user] : combine(combine(role, position), further);
+            }
+        }
+    }
+}
+
+/// Pairs vertices of two layers that look alike from where they are used: those that have one partner by what follows them, from the
+/// furthest look to the nearest; and what is left over if it is one of each.
+std::vector<LayerSolver::Pair> LayerSolver::pair_up(std::vector<FlowId> ours, std::vector<FlowId> theirs) const {
+    std::vector<Pair> pairs;
+    if (ours.size() != theirs.size()) return pairs;
+    for (std::size_t depth = hash_depth; depth-- > 0 && ours.size() > 1;) {
+        const auto& hash = follows_[depth];
+        const auto count = [&](const std::vector<FlowId>& of, std::uint64_t value) {
+            return std::count_if(of.begin(), of.end(), [&](FlowId v) { return hash[v] == value; });
+        };
+        for (std::size_t i = ours.size(); i-- > 0;) {
+            const std::uint64_t value = hash[ours[i]];
+            if (count(ours, value) != 1 || count(theirs, value) != 1) continue;
+            const auto partner = std::find_if(theirs.begin(), theirs.end(), [&](FlowId v) { return hash[v] == value; });
+            pairs.push_back({ours[i], *partner});
+            ours.erase(ours.begin() + static_cast<std::ptrdiff_t>(i));
+            theirs.erase(partner);
+        }
+    }
+    if (ours.size() == 1) pairs.push_back({ours[0], theirs[0]});
+    // Twins that nothing tells apart may be paired as they come: what is said of one holds for the other.
+    const auto& hash = follows_[hash_depth - 1];
+    const bool all_alike = std::all_of(ours.begin(), ours.end(), [&](FlowId v) { return hash[v] == hash[ours[0]]; }) &&
+                           std::all_of(theirs.begin(), theirs.end(), [&](FlowId v) { return hash[v] == hash[theirs[0]]; });
+    for (std::size_t i = 0; ours.size() > 1 && all_alike && i < ours.size(); ++i) pairs.push_back({ours[i], theirs[i]});
+    return pairs;
+}
+
 void LayerSolver::collect_anchors() {
     anchors_.resize(static_cast<std::size_t>(count_));
     for (FlowId v = 0; v < flow_.size(); ++v) {
@@ -91,7 +151,11 @@ void LayerSolver::align(LayerIndex here, LayerIndex there) {
         std::size_t j_end = j;
         while (i_end < ours.size() && ours[i_end].role == ours[i].role) ++i_end;
         while (j_end < theirs.size() && theirs[j_end].role == theirs[j].role) ++j_end;
-        for (std::size_t k = 0; i_end - i == j_end - j && k < i_end - i; ++k) queue.push_back({ours[i + k].vertex, theirs[j + k].vertex});
+        std::vector<FlowId> here_uses;
+        std::vector<FlowId> there_uses;
+        for (std::size_t k = i; k < i_end; ++k) here_uses.push_back(ours[k].vertex);
+        for (std::size_t k = j; k < j_end; ++k) there_uses.push_back(theirs[k].vertex);
+        for (const Pair& pair : pair_up(std::move(here_uses), std::move(there_uses))) queue.push_back(pair);
         i = i_end;
         j = j_end;
     }
@@ -107,8 +171,12 @@ void LayerSolver::step_to_arguments(Pair pair, LayerIndex here, LayerIndex there
     const auto ours = flow_.arguments(pair.here);
     const auto theirs = flow_.arguments(pair.there);
     for (std::size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i) {
-        const FlowId a = ours[i];
-        const FlowId b = theirs[i];
+        FlowId a = ours[i];
+        FlowId b = theirs[i];
+        if (flow_.op_hash(a) != flow_.op_hash(b)) {
+            a = through_[a];
+            b = through_[b];
+        }
         if (a == b) {
             shared_[a] = 1;
             continue;
@@ -128,47 +196,48 @@ void LayerSolver::step_to_arguments(Pair pair, LayerIndex here, LayerIndex there
 }
 
 void LayerSolver::step_to_users(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue) {
-    struct Use {
-        std::uint64_t key;
-        FlowId user;
-    };
-    const auto collect = [&](FlowId v, LayerIndex layer) {
-        std::vector<Use> uses;
-        for (const FlowId user : flow_.users(v)) {
-            const bool around = undecided(user) ? up_[user] == layer : decided(user) && verdict_[user].layer == layer;
-            if (!around || !is_op(user) || own_[user] != no_layer || constant_[user] != 0) continue;
-            const auto arguments = flow_.arguments(user);
-            const auto at = std::find(arguments.begin(), arguments.end(), v);
-            if (at == arguments.end()) continue;
-            std::uint64_t key = combine(flow_.op_hash(user), static_cast<std::uint64_t>(at - arguments.begin()));
-            key = combine(combine(key, arguments.size()), flow_.literal_hash(user));
-            const bool counted = std::any_of(uses.begin(), uses.end(), [&](const Use& use) { return use.user == user; });
-            if (!counted) uses.push_back({key, user});
-        }
-        std::stable_sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.key < b.key; });
-        return uses;
-    };
-    const std::vector<Use> ours = collect(pair.here, here);
+    const std::vector<Use> ours = uses_around(pair.here, here);
     if (ours.empty()) return;
-    const std::vector<Use> theirs = collect(pair.there, there);
+    const std::vector<Use> theirs = uses_around(pair.there, there);
     for (std::size_t i = 0, j = 0; i < ours.size();) {
-        std::size_t i_end = i;
-        while (i_end < ours.size() && ours[i_end].key == ours[i].key) ++i_end;
-        while (j < theirs.size() && theirs[j].key < ours[i].key) ++j;
-        std::size_t j_end = j;
-        while (j_end < theirs.size() && theirs[j_end].key == ours[i].key) ++j_end;
-        for (std::size_t k = 0; k < i_end - i; ++k) {
-            const FlowId a = ours[i + k].user;
-            if (there == table_.last_of_stack(here)) tested_last_[a] = 1;
-            if (i_end - i != j_end - j) continue;
-            const FlowId b = theirs[j + k].user;
-            if (a == b || seen_here_[a] == alignment_) continue;
-            seen_here_[a] = alignment_;
-            queue.push_back({a, b});
-            learn_from({a, b}, here, there);
+        const std::uint64_t key = ours[i].key;
+        std::vector<FlowId> our_users;
+        std::vector<FlowId> their_users;
+        for (; i < ours.size() && ours[i].key == key; ++i) our_users.push_back(ours[i].user);
+        while (j < theirs.size() && theirs[j].key < key) ++j;
+        for (; j < theirs.size() && theirs[j].key == key; ++j) their_users.push_back(theirs[j].user);
+        if (there == table_.last_of_stack(here)) {
+            for (const FlowId user : our_users) tested_last_[user] = 1;
         }
-        i = i_end;
-        j = j_end;
+        for (const Pair& next : pair_up(std::move(our_users), std::move(their_users))) {
+            if (next.here == next.there || seen_here_[next.here] == alignment_) continue;
+            seen_here_[next.here] = alignment_;
+            queue.push_back(next);
+            learn_from(next, here, there);
+        }
+    }
+}
+
+/// The uses of v in a layer, or in what is open behind it, sorted by key.
+std::vector<LayerSolver::Use> LayerSolver::uses_around(FlowId v, LayerIndex layer) const {
+    std::vector<Use> uses;
+    collect_uses(v, layer, uses);
+    std::stable_sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.key < b.key; });
+    return uses;
+}
+
+void LayerSolver::collect_uses(FlowId v, LayerIndex layer, std::vector<Use>& uses) const {
+    for (const FlowId user : flow_.users(v)) {
+        const bool around = undecided(user) ? up_[user] == layer : decided(user) && verdict_[user].layer == layer;
+        if (!around || !is_op(user) || own_[user] != no_layer || constant_[user] != 0) continue;
+        const auto arguments = flow_.arguments(user);
+        const auto at = std::find(arguments.begin(), arguments.end(), v);
+        if (at == arguments.end()) continue;
+        const bool counted = std::any_of(uses.begin(), uses.end(), [&](const Use& use) { return use.user == user; });
+        if (counted) continue;
+        std::uint64_t key = combine(flow_.op_hash(user), static_cast<std::uint64_t>(at - arguments.begin()));
+        uses.push_back({combine(combine(key, arguments.size()), flow_.literal_hash(user)), user});
+        if (through_[user] != user) collect_uses(user, layer, uses);
     }
 }
 

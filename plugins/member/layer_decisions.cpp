@@ -237,19 +237,22 @@ void LayerSolver::mark_fused_ends() {
 FlowId LayerSolver::residual_sum_of(FlowId v) const {
     FlowId sum = no_flow;
     for (const FlowId result : flow_.users(v)) {
-        if (flow_.picked_result(result) < 0) continue;
-        const auto users = flow_.users(result);
-        const bool only_joined = !users.empty() && std::all_of(users.begin(), users.end(), [&](FlowId user) {
-            const auto sources = flow_.sources(user);
-            return std::count_if(sources.begin(), sources.end(), [&](FlowId s) {
-                       return constant_[s] == 0 && !flow_.is_number(s) && is_op(s);
-                   }) >= 2;
-        });
-        if (!only_joined) continue;
+        if (flow_.picked_result(result) < 0 || !is_only_joined(result)) continue;
         if (sum != no_flow) return no_flow;
         sum = result;
     }
     return sum;
+}
+
+bool LayerSolver::is_only_joined(FlowId value) const {
+    const auto users = flow_.users(value);
+    return !users.empty() && std::all_of(users.begin(), users.end(), [&](FlowId user) {
+        if (through_[user] != user) return is_only_joined(user);
+        const auto sources = flow_.sources(user);
+        return std::count_if(sources.begin(), sources.end(), [&](FlowId s) {
+                   return constant_[s] == 0 && !flow_.is_number(s) && is_op(s);
+               }) >= 2;
+    });
 }
 
 }  // namespace adpipe::member

@@ -19,6 +19,8 @@ std::vector<Verdict> LayerSolver::solve() {
     sweep_down();
     sweep_up();
     settle_certain();
+    look_through_identities();
+    hash_what_follows();
     collect_anchors();
     align_layers();
     sweep_results();

@@ -3,6 +3,7 @@
 #include "flow_graph.hpp"
 #include "layer_table.hpp"
 
+#include <array>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -106,11 +107,20 @@ private:
     void settle_named();
     void sweep_results();
     // Repetition: layer_alignment.cpp
+    void look_through_identities();
+    void hash_what_follows();
     void collect_anchors();
     void align_layers();
     void align(LayerIndex here, LayerIndex there);
     void step_to_arguments(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue);
     void step_to_users(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue);
+    struct Use {
+        std::uint64_t key;  ///< op, position, literals
+        FlowId user;
+    };
+    std::vector<Use> uses_around(FlowId v, LayerIndex layer) const;
+    void collect_uses(FlowId v, LayerIndex layer, std::vector<Use>& uses) const;
+    std::vector<Pair> pair_up(std::vector<FlowId> ours, std::vector<FlowId> theirs) const;
     bool alike(FlowId a, FlowId b, LayerIndex here, LayerIndex there);
     bool differs_by_layer_number(FlowId a, FlowId b, LayerIndex here, LayerIndex there) const;
     void learn_from(Pair pair, LayerIndex here, LayerIndex there);
@@ -132,6 +142,7 @@ private:
     void find_per_layer_inputs();
     void mark_fused_ends();
     FlowId residual_sum_of(FlowId v) const;
+    bool is_only_joined(FlowId value) const;
 
     bool is_op(FlowId v) const { return flow_.kind(v) == VertexKind::op; }
     bool undecided(FlowId v) const { return open_[v] != 0; }
@@ -170,6 +181,9 @@ private:
     std::vector<std::uint8_t> live_;             ///< the output depends on it
 
     // Repetition.
+    std::vector<FlowId> through_;                ///< what an identity op stands for; of others, themselves
+    static constexpr std::size_t hash_depth = 3;
+    std::array<std::vector<std::uint64_t>, hash_depth> follows_;  ///< hash of what becomes of the value in so many steps
     std::vector<std::vector<Anchor>> anchors_;   ///< per layer, uses of weights by role
     std::vector<std::uint32_t> seen_here_;       ///< per vertex: last alignment that reached it
     std::uint32_t alignment_ = 0;

@@ -29,6 +29,11 @@ std::string_view op_without_default(std::string_view op) noexcept {
     return op;
 }
 
+bool is_identity(std::string_view bare) noexcept {
+    static constexpr std::array<std::string_view, 4> identities{"alias", "detach", "lift_fresh", "lift_fresh_copy"};
+    return is_one_of(identities, bare);
+}
+
 bool is_view(std::string_view bare) noexcept {
     static constexpr std::array<std::string_view, 25> views{
         "alias",   "as_strided", "chunk",   "detach",  "diagonal",         "expand",  "expand_as", "flatten",   "getitem",

@@ -10,6 +10,9 @@ std::string_view bare_op(std::string_view op) noexcept;
 /// The op with its namespace, without the overload "default", which some texts leave out.
 std::string_view op_without_default(std::string_view op) noexcept;
 
+/// True for ops whose result is their first argument, unchanged.
+bool is_identity(std::string_view bare) noexcept;
+
 /// True for ops whose result shares storage with their first argument.
 bool is_view(std::string_view bare) noexcept;
 

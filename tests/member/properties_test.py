@@ -17,6 +17,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 DEFINITION = re.compile(r"%([\w.]+) (=|:) ")
 REFERENCE = re.compile(r"%([\w.]+)")
+# A name, not the target of a call ("submod_4(…", "<built-in function getitem>").
+NAME = re.compile(r"(?<![\w.])(?<!function )(?<!method )(%?)([A-Za-z_]\w*)(?![\w.(])")
 WORD = re.compile(r"(?<![\w.%'])[A-Za-z_]\w*")
 
 
@@ -60,8 +62,7 @@ def rename(blocks, rng):
         fresh = [f"value_{n}" for n in range(len(ops))]
         rng.shuffle(fresh)
         mapping = dict(zip(ops, fresh))
-        word = re.compile(r"(?<![\w.])(%?)([A-Za-z_][\w]*)(?![\w.(])")
-        change = lambda text: word.sub(lambda m: m.group(1) + mapping.get(m.group(2), m.group(2)), text)
+        change = lambda text: NAME.sub(lambda m: m.group(1) + mapping.get(m.group(2), m.group(2)), text)
         renamed.append((head, [change(line) for line in body], change(output)))
         maps.append(mapping)
     return renamed, maps
@@ -105,16 +106,15 @@ def add_identities(blocks, rng):
     result = []
     for head, body, output in blocks:
         lines, mapping = [], {}
-        word = re.compile(r"(?<![\w.])(%?)([A-Za-z_][\w]*)(?![\w.(])")
         for line in body:
             match = DEFINITION.match(line)
             name, rest = match.group(1), line[match.end():]
-            lines.append(line[:match.end()] + word.sub(lambda m: m.group(1) + mapping.get(m.group(2), m.group(2)), rest))
+            lines.append(line[:match.end()] + NAME.sub(lambda m: m.group(1) + mapping.get(m.group(2), m.group(2)), rest))
             kind = re.search(r"\) : ([^:]+) : (torch\.\w+)$", line)
             if match.group(2) == "=" and kind and rng.random() < 0.15 and "_inplace" not in line and "NoneType" not in line:
                 mapping[name] = f"identity_{len(mapping)}"
                 lines.append(f"%{mapping[name]} = aten.alias.default(%{name} : {kind.group(1)} : {kind.group(2)}) : {kind.group(1)} : {kind.group(2)}")
-        change = lambda text: word.sub(lambda m: m.group(1) + mapping.get(m.group(2), m.group(2)), text)
+        change = lambda text: NAME.sub(lambda m: m.group(1) + mapping.get(m.group(2), m.group(2)), text)
         result.append((head, lines, change(output)))
     return result
 
@@ -128,7 +128,7 @@ class Members:
         with tempfile.TemporaryDirectory() as folder:
             dump = Path(folder) / "001_export_export_to_gm.txt"
             dump.write_text(text)
-            run = subprocess.run([self.adpipe, "members", dump, "--module", "all", "--format", "tsv", "--set", "member.dataflow.names=ignore"],
+            run = subprocess.run([self.adpipe, "members", dump, "--module", "all", "--format", "tsv", "--with", "names=ignore"],
                                  capture_output=True, text=True)
         if run.returncode:
             raise SystemExit(f"adpipe failed on a changed dump: {run.stderr}")
