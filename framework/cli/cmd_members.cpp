@@ -29,21 +29,40 @@ Row row_of(const GraphModel& graph, const Layers& layers, VertexId v) {
             tsv_text(layers.text(member.reason))};
 }
 
+void append_field(std::string& line, std::string_view text) {
+    const std::size_t begin = line.size();
+    line += '\t';
+    line += text;
+    blank_controls(line, begin + 1);
+}
+
+/// Written without a string per field: a dump has tens of thousands of vertices.
 void write_tsv(const GraphModel& graph, const Layers& layers) {
-    Output& output = Output::standard();
-    std::string line;
-    for (const char* name : column_names) line += (line.empty() ? "" : "\t") + std::string{name};
-    output.write(line + "\n");
+    std::string text;
+    for (const char* name : column_names) text += (text.empty() ? "" : "\t") + std::string{name};
+    text += '\n';
+    std::vector<std::string> modules;
+    for (const GraphModule& module : graph.modules()) modules.push_back(tsv_text(module.name));
+    LayerId last_layer = layer_unknown;
+    std::string last_layer_text = layer_text(last_layer);
     for (VertexId v = 0; v < graph.size(); ++v) {
-        const Row row = row_of(graph, layers, v);
-        line = row.front();
-        for (std::size_t i = 1; i < row.size(); ++i) {
-            line += '\t';
-            line += row[i];
+        const Vertex& vertex = graph.vertex(v);
+        const Membership& member = layers.of[v];
+        if (member.layer != last_layer) last_layer_text = layer_text(last_layer = member.layer);
+        text += modules[vertex.module];
+        append_field(text, layers.text(member.stack));
+        append_field(text, vertex.name);
+        append_field(text, last_layer_text);
+        append_field(text, group_text(member.group));
+        append_field(text, layers.text(member.sub_group));
+        append_field(text, layers.text(member.reason));
+        text += '\n';
+        if (text.size() > Output::piece) {
+            Output::standard().write(text);
+            text.clear();
         }
-        line += '\n';
-        output.write(line);
     }
+    Output::standard().write(text);
 }
 
 void write_json(const GraphModel& graph, const Layers& layers) {

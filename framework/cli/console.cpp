@@ -48,7 +48,6 @@ Output& Output::standard() {
 }
 
 void Output::write(std::string_view text) {
-    constexpr std::size_t piece = 1U << 18U;
     buffer_ += text;
     if (buffer_.size() >= piece) flush();
 }
@@ -110,10 +109,16 @@ std::string json_text(std::string_view text) {
 
 std::string tsv_text(std::string_view text) {
     std::string field{text};
-    for (char& c : field) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == '\x7f') c = ' ';
-    }
+    blank_controls(field, 0);
     return field;
+}
+
+void blank_controls(std::string& text, std::size_t begin) {
+    const std::size_t size = text.size();
+    char* const bytes = text.data();
+    for (std::size_t i = begin; i < size; ++i) {
+        if (static_cast<unsigned char>(bytes[i]) < 0x20 || bytes[i] == '\x7f') bytes[i] = ' ';
+    }
 }
 
 std::string aligned(const std::vector<std::vector<std::string>>& rows, std::string_view indent) {

@@ -13,6 +13,9 @@ namespace adpipe::cli {
 /// Standard output, written in large pieces.
 class Output {
 public:
+    /// How much is written at once.
+    static constexpr std::size_t piece = 1U << 18U;
+
     static Output& standard();
     void write(std::string_view text);
     /// Writes what is buffered. False, once and for all, if something could not be written.
@@ -42,6 +45,8 @@ Terminal output_terminal();
 std::string json_text(std::string_view text);
 /// `text` with tabs, line ends and other control characters as blanks: a field of a TSV line.
 std::string tsv_text(std::string_view text);
+/// The same for the end of a text, from `begin`, in place.
+void blank_controls(std::string& text, std::size_t begin);
 
 /// Rows as columns that line up, two blanks apart; the last column is not padded.
 std::string aligned(const std::vector<std::vector<std::string>>& rows, std::string_view indent = "");
