@@ -104,6 +104,7 @@ void LayerSolver::decide_ends() {
         if (up_[v] == no_layer) decide_before(v, users);
         else decide_after(v, users);
     }
+    move_dead_ends();
     // What something before the layers needs is before the layers.
     for (FlowId v = flow_.size(); v-- > 0;) {
         if (!undecided(v) || up_[v] != no_layer || verdict_[v].layer < 0) continue;
@@ -127,7 +128,10 @@ void LayerSolver::decide_before(FlowId v, LayerIndex users) {
 
 void LayerSolver::decide_after(FlowId v, LayerIndex users) {
     const LayerIndex layer = up_[v];
-    if (!is_last(layer) && users > layer && users < count_) {
+    if (down_[v] != none_below && per_layer_[v] != no_layer && shared_[v] == 0) {
+        // Such as what each decoder layer makes of the encoder's output.
+        decide(v, std::min(users, per_layer_[v]), Why::per_layer);
+    } else if (!is_last(layer) && users > layer && users < count_) {
         const bool first = like_first_[v] != no_flow;
         const LayerIndex after = first ? std::min(users, like_first_layer_[v]) : users;
         const bool is_after = first || after_cut_[v] != 0;
@@ -142,6 +146,16 @@ void LayerSolver::decide_after(FlowId v, LayerIndex users) {
         decide(v, layer, Why::joins_branch);
     } else {
         decide(v, count_ + layer, Why::after_layers);
+    }
+}
+
+/// Nothing that depends on what lies after the layers is in one, even if nothing reads it.
+void LayerSolver::move_dead_ends() {
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (verdict_[v].why != Why::dead_end) continue;
+        for (const FlowId s : flow_.sources(v)) {
+            if (is_op(s) && verdict_[s].layer >= count_) decide(v, verdict_[s].layer, Why::after_layers);
+        }
     }
 }
 

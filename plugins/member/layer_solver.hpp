@@ -135,6 +135,7 @@ private:
     void transfer_to_ends();
     void decide_ends();
     void find_joins();
+    void move_dead_ends();
     bool joins_branch(FlowId v) const;
     void decide_before(FlowId v, LayerIndex users);
     void decide_after(FlowId v, LayerIndex users);

@@ -307,7 +307,8 @@ TEST_CASE("two stacks with the same numbers; the encoder's output is read by eve
     for (int n = 0; n < 3; ++n) {
         text += in_layer(R"(
             v{n} = norm(d{p}, $decoder_layers_{n}_norm_weight)
-            k{n} = linear(memory, $decoder_layers_{n}_cross_k_weight)
+            m{n} = aten.view.default(memory, 24, 64)
+            k{n} = linear(m{n}, $decoder_layers_{n}_cross_k_weight)
             c{n} = sdpa(v{n}, k{n})
             o{n} = linear(c{n}, $decoder_layers_{n}_out_weight)
             d{n} = aten.add.Tensor(d{p}, o{n})
@@ -323,6 +324,9 @@ TEST_CASE("two stacks with the same numbers; the encoder's output is read by eve
     CHECK(m.stack("d-1") == "decoder");
     CHECK(m.layer("k1") == "1");
     CHECK(m.stack("k1") == "decoder");
+    CHECK(m.layer("m0") == "0");
+    CHECK(m.layer("m2") == "2");
+    CHECK(m.stack("m2") == "decoder");
     CHECK(m.layer("d2") == "2");
     CHECK(m.layer("logits") == "epilogue");
 }
@@ -557,4 +561,22 @@ TEST_CASE("layers of one kind are told from others") {
     const Members m(text);
     REQUIRE(m.layers().layers.size() == 4);
     CHECK(m.layers().layers[0].kind == m.layers().layers[3].kind);
+}
+
+TEST_CASE("what nothing reads stays where it is made: in its layer, or after the layers") {
+    const Members m(model("ids:\na-1 = aten.embedding.default($model_embed_weight, ids)", R"(
+        w{n} = norm(a{p}, $model_layers_{n}_norm_weight)
+        o{n} = linear(w{n}, $model_layers_{n}_mixer_weight)
+        d{n} = aten.mean.dim(o{n}, -1)
+        a{n} = aten.add.Tensor(a{p}, o{n})
+    )", R"(
+        f = norm(a{p}, $model_norm_weight)
+        pooled = aten.mean.dim(f, -1)
+        unread = aten.tanh.default(pooled)
+        out f
+    )"));
+    CHECK(m.layer("d1") == "1");
+    CHECK(m.layer("d3") == "3");
+    CHECK(m.layer("pooled") == "epilogue");
+    CHECK(m.layer("unread") == "epilogue");
 }
