@@ -20,7 +20,7 @@ ARGUMENTS = None
 
 
 def call(*command, **options):
-    process = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    process = subprocess.run([str(word) for word in command], capture_output=True, encoding="utf-8", **options)
     if process.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, command))}: exit {process.returncode}\n{process.stdout}{process.stderr}")
     return process.stdout
@@ -99,7 +99,7 @@ class BuildTreeSdk(SdkTest):
         config = self.folder / "pipeline.yaml"
         config.write_text((sample / "pipeline.yaml").read_text().replace("../deepseek_v3/dumps", str(dump.parent)))
         out = call(ARGUMENTS.build / "bin" / "adpipe", "run", config, "--plugin", plugin, "--output", self.folder / "out")
-        self.assertIn("moe_choice", out)
+        self.assertIn("Mixture of experts › moe choice", out)
 
 
 def main():
