@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -40,11 +42,57 @@ int open_regular_file(const std::filesystem::path& path, std::uint64_t& size) {
     return file;
 }
 
+/// ISA-L's state, and what it says of members and their ends.
+class Inflater {
+public:
+    Inflater() {
+        isal_inflate_init(&state_);
+        state_.crc_flag = ISAL_GZIP;
+    }
+    /// Input; none means that the file is over.
+    void give(unsigned char* bytes, std::size_t size) {
+        state_.next_in = bytes;
+        state_.avail_in = static_cast<std::uint32_t>(size);
+        input_is_over_ = size == 0;
+    }
+    void take(char* room, std::size_t size) {
+        state_.next_out = reinterpret_cast<std::uint8_t*>(room);
+        state_.avail_out = static_cast<std::uint32_t>(size);
+    }
+    std::size_t room() const { return state_.avail_out; }
+    bool wants_input() const { return state_.avail_in == 0; }
+    bool input_is_over() const { return input_is_over_; }
+
+    /// Inflates what it can; how the text ends, once it does.
+    std::optional<StreamEnd> step() {
+        if (state_.block_state == ISAL_BLOCK_FINISH) {
+            // Zero bytes may pad a file; another member goes on with the text.
+            while (state_.avail_in > 0 && *state_.next_in == 0) ++state_.next_in, --state_.avail_in;
+            if (state_.avail_in == 0) return input_is_over_ ? std::optional(StreamEnd::complete) : std::nullopt;
+            if (*state_.next_in != 0x1f) return StreamEnd::trailing_bytes;
+            isal_inflate_reset(&state_);
+            state_.crc_flag = ISAL_GZIP;
+        }
+        const std::uint32_t room_before = state_.avail_out;
+        const bool no_input = state_.avail_in == 0;
+        const int result = isal_inflate(&state_);
+        if (result == ISAL_INCORRECT_CHECKSUM) return StreamEnd::wrong_checksum;
+        if (result < 0) return StreamEnd::damaged_gzip;
+        const bool stuck = no_input && state_.avail_out == room_before && state_.block_state != ISAL_BLOCK_FINISH;
+        return stuck && input_is_over_ ? std::optional(StreamEnd::cut_gzip) : std::nullopt;
+    }
+
+private:
+    inflate_state state_;
+    bool input_is_over_ = false;
+};
+
 bool starts_gzip(const unsigned char* bytes, std::size_t size) { return size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b; }
 
 }  // namespace
 
-ChunkStream::ChunkStream(const std::filesystem::path& path) : input_(input_capacity) {
+ChunkStream::ChunkStream(const std::filesystem::path& path, std::size_t chunk_size)
+    : chunk_size_(chunk_size), input_(input_capacity) {
     file_ = open_regular_file(path, file_size_);
     producer_ = std::thread([this] { produce(); });
 }
@@ -88,7 +136,7 @@ std::unique_ptr<Chunk> ChunkStream::free_chunk() {
     if (free_.empty()) {
         ++made_;
         lock.unlock();
-        return std::make_unique<Chunk>();
+        return std::make_unique<Chunk>(chunk_size_);
     }
     std::unique_ptr<Chunk> chunk = std::move(free_.back());
     free_.pop_back();
@@ -135,12 +183,17 @@ bool ChunkStream::fill_input() {
 }
 
 void ChunkStream::produce() {
-    if (!fill_input()) {
-        finish(StreamEnd::complete);
-    } else if (starts_gzip(input_.data(), input_size_)) {
-        produce_gzip();
-    } else {
-        produce_plain();
+    try {
+        if (!fill_input()) {
+            finish(StreamEnd::complete);
+        } else if (starts_gzip(input_.data(), input_size_)) {
+            produce_gzip();
+        } else {
+            produce_plain();
+        }
+    } catch (const std::bad_alloc&) {
+        read_errno_ = ENOMEM;
+        finish(StreamEnd::read_error);
     }
 }
 
@@ -149,7 +202,7 @@ void ChunkStream::produce_plain() {
         for (std::size_t done = 0; done < input_size_;) {
             std::unique_ptr<Chunk> chunk = free_chunk();
             if (!chunk) return;
-            chunk->size = std::min(Chunk::capacity, input_size_ - done);
+            chunk->size = std::min(chunk_size_, input_size_ - done);
             std::memcpy(chunk->text(), input_.data() + done, chunk->size);
             done += chunk->size;
             if (!deliver(std::move(chunk))) return;
@@ -159,59 +212,23 @@ void ChunkStream::produce_plain() {
 }
 
 void ChunkStream::produce_gzip() {
-    inflate_state state;
-    isal_inflate_init(&state);
-    state.crc_flag = ISAL_GZIP;
-    state.next_in = input_.data();
-    state.avail_in = static_cast<std::uint32_t>(input_size_);
-
-    StreamEnd end = StreamEnd::complete;
-    bool more_input = true;
-    for (bool done = false; !done;) {
+    Inflater inflater;
+    inflater.give(input_.data(), input_size_);
+    for (std::optional<StreamEnd> end; !end;) {
         std::unique_ptr<Chunk> chunk = free_chunk();
         if (!chunk) return;
-        state.next_out = reinterpret_cast<std::uint8_t*>(chunk->text());
-        state.avail_out = Chunk::capacity;
-        while (!done && state.avail_out > 0) {
-            if (state.avail_in == 0 && more_input) {
-                more_input = fill_input();
-                state.next_in = input_.data();
-                state.avail_in = static_cast<std::uint32_t>(input_size_);
+        inflater.take(chunk->text(), chunk_size_);
+        while (!end && inflater.room() > 0) {
+            if (inflater.wants_input() && !inflater.input_is_over()) {
+                fill_input();
+                inflater.give(input_.data(), input_size_);
             }
-            if (state.block_state == ISAL_BLOCK_FINISH) {
-                // Between members. Zero bytes may pad the file (tapes, block devices); another member goes on with the text.
-                while (state.avail_in > 0 && *state.next_in == 0) ++state.next_in, --state.avail_in;
-                if (state.avail_in == 0) {
-                    done = !more_input;
-                    continue;
-                }
-                if (*state.next_in != 0x1f) {
-                    end = StreamEnd::trailing_bytes;
-                    done = true;
-                    continue;
-                }
-                isal_inflate_reset(&state);
-                state.crc_flag = ISAL_GZIP;
-            }
-            const std::uint32_t in_before = state.avail_in;
-            const std::uint32_t out_before = state.avail_out;
-            const int result = isal_inflate(&state);
-            if (result == ISAL_INCORRECT_CHECKSUM) {
-                end = StreamEnd::wrong_checksum;
-                done = true;
-            } else if (result < 0) {
-                end = StreamEnd::damaged_gzip;
-                done = true;
-            } else if (state.block_state != ISAL_BLOCK_FINISH && !more_input && state.avail_in == in_before &&
-                       state.avail_out == out_before) {
-                end = StreamEnd::cut_gzip;
-                done = true;
-            }
+            end = inflater.step();
         }
-        chunk->size = Chunk::capacity - state.avail_out;
+        chunk->size = chunk_size_ - inflater.room();
         if (!deliver(std::move(chunk))) return;
+        if (end) finish(*end);
     }
-    finish(end);
 }
 
 }  // namespace adpipe::kineto

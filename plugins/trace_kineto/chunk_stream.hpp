@@ -16,11 +16,11 @@ namespace adpipe::kineto {
 /// A piece of the decompressed text. Before it lies room for the unread rest of the piece before, after it zero bytes, so that a
 /// reader sees an event whole and may load a little beyond the end.
 struct Chunk {
-    static constexpr std::size_t headroom = 64 * 1024;
-    static constexpr std::size_t capacity = 512 * 1024;
+    static constexpr std::size_t headroom = 32 * 1024;
     static constexpr std::size_t padding = 64;
 
-    std::unique_ptr<char[]> memory{new char[headroom + capacity + padding]};
+    explicit Chunk(std::size_t capacity) : memory(new char[headroom + capacity + padding]) {}
+    std::unique_ptr<char[]> memory;
     std::size_t size = 0;
 
     char* text() noexcept { return memory.get() + headroom; }
@@ -40,8 +40,10 @@ enum class StreamEnd : std::uint8_t {
 /// the reader. Memory: at most `max_chunks` chunks, however large the file.
 class ChunkStream {
 public:
+    static constexpr std::size_t usual_chunk_size = 256 * 1024;
+
     /// Throws Error (ADP-IO-…) if the file cannot be opened.
-    explicit ChunkStream(const std::filesystem::path& path);
+    explicit ChunkStream(const std::filesystem::path& path, std::size_t chunk_size = usual_chunk_size);
     ~ChunkStream();
     ChunkStream(const ChunkStream&) = delete;
     ChunkStream& operator=(const ChunkStream&) = delete;
@@ -60,7 +62,7 @@ public:
     int read_errno() const noexcept { return read_errno_; }
 
 private:
-    static constexpr std::size_t max_chunks = 8;
+    static constexpr std::size_t max_chunks = 16;
 
     void produce();
     void produce_plain();
@@ -70,6 +72,7 @@ private:
     bool deliver(std::unique_ptr<Chunk> chunk);
     void finish(StreamEnd end);
 
+    std::size_t chunk_size_;
     int file_ = -1;
     std::uint64_t file_size_ = 0;
     std::vector<unsigned char> input_;  ///< of the producer: bytes as they lie on disk

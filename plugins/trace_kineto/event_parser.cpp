@@ -46,172 +46,212 @@ void set_category(Event& event, std::string_view text) {
     }
 }
 
-constexpr std::string_view module_prefix = "nn.Module: ";
+/// Reads an event key by key, in any order, and notes where its values stand.
+class KeyReader {
+public:
+    KeyReader(Cursor& c, PythonEvents python, Event& event, std::vector<ReadValue>& values)
+        : c_(c), python_(python), event_(event), values_(values) {}
 
-bool keeps(const Event& event, PythonEvents python) {
-    switch (event.phase) {
-        case 's': case 't': case 'f':                // flows
-        case 'C': case 'i': case 'I': case 'n':      // counters, instants
-        case 'N': case 'O': case 'D': case 'P':      // objects, samples
-            return false;
-        default: break;
-    }
-    if (event.category == Category::other) return false;
-    if (event.category != Category::python || python == PythonEvents::all) return true;
-    if (python == PythonEvents::none) return false;
-    return event.name.data == nullptr || event.name.view().substr(0, module_prefix.size()) == module_prefix;
+    /// The cursor stands on the opening brace. `skipped` is set if the event is of no use; the cursor then stands before what was
+    /// not read.
+    Scan read(bool& skipped);
+
+private:
+    Scan field(std::string_view key);
+    Scan args();
+    Scan arg(std::string_view key);
+    bool args_are_read() const;
+
+    Scan number(Number target);
+    Scan text(Text target);
+    Scan scalar(Scalar target);
+    Scan triple(Number first);
+    Scan skip();
+    Scan note(Scan result, ReadValue::Kind kind, std::uint8_t target, const char* begin);
+
+    Cursor& c_;
+    PythonEvents python_;
+    Event& event_;
+    std::vector<ReadValue>& values_;
+};
+
+Scan KeyReader::note(Scan result, ReadValue::Kind kind, std::uint8_t target, const char* begin) {
+    if (result == Scan::ok) values_.push_back({kind, target, begin, c_.at});
+    return result;
 }
 
-Scan scan_text_or_skip(Cursor& c, RawText& text) { return *c.at == '"' ? scan_text(c, text) : skip_value(c); }
+Scan KeyReader::number(Number target) {
+    const char* const begin = c_.at;
+    return note(scan_integer(c_, event_[target]), ReadValue::Kind::number, static_cast<std::uint8_t>(target), begin);
+}
 
-Scan scan_scalar_or_skip(Cursor& c, RawScalar& scalar) {
-    return *c.at == '{' || *c.at == '[' ? skip_value(c) : scan_scalar(c, scalar);
+Scan KeyReader::text(Text target) {
+    if (*c_.at != '"') return skip();
+    const char* const begin = c_.at;
+    return note(scan_text(c_, event_[target]), ReadValue::Kind::text, static_cast<std::uint8_t>(target), begin);
+}
+
+Scan KeyReader::scalar(Scalar target) {
+    if (*c_.at == '{' || *c_.at == '[') return skip();
+    const char* const begin = c_.at;
+    return note(scan_scalar(c_, event_[target]), ReadValue::Kind::scalar, static_cast<std::uint8_t>(target), begin);
+}
+
+Scan KeyReader::skip() {
+    const char* const begin = c_.at;
+    return note(skip_value(c_), ReadValue::Kind::skipped, 0, begin);
 }
 
 /// [x, y, z]; further elements are skipped.
-Scan scan_triple(Cursor& c, std::int64_t (&triple)[3]) {
-    if (*c.at != '[') return skip_value(c);
-    ++c.at;
-    std::int64_t ignored = 0;
-    for (std::size_t i = 0;; ++i) {
+Scan KeyReader::triple(Number first) {
+    if (*c_.at != '[') return skip();
+    ++c_.at;
+    for (int i = 0;; ++i) {
         bool done = false;
-        if (const Scan result = next_element(c, done); result != Scan::ok) return result;
-        if (done) return Scan::ok;
-        if (const Scan result = scan_integer(c, i < 3 ? triple[i] : ignored); result != Scan::ok) return result;
+        if (const Scan result = next_element(c_, done); result != Scan::ok || done) return result;
+        const Scan result = i < 3 ? number(static_cast<Number>(static_cast<int>(first) + i)) : skip();
+        if (result != Scan::ok) return result;
     }
-}
-
-/// A layer number may stand as 5 or "5" or "layers.5": the last whole number in it.
-Scan scan_layer(Cursor& c, std::int64_t& layer) {
-    RawScalar scalar;
-    if (const Scan result = scan_scalar_or_skip(c, scalar); result != Scan::ok) return result;
-    const std::string_view text = scalar.view();
-    std::size_t begin = text.size();
-    while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
-    if (begin < text.size()) parse_integer(text.substr(begin), layer);
-    return Scan::ok;
 }
 
 /// Reads the value of one key of `args`.
-Scan parse_arg(Cursor& c, std::string_view key, Event& event) {
-    EventNumbers& n = event.numbers;
+Scan KeyReader::arg(std::string_view key) {
     switch (key.size()) {
         case 3:
-            if (key == "fqn") return scan_text_or_skip(c, event.module);
+            if (key == "fqn") return text(Text::module);
             break;
         case 4:
-            if (key == "grid") return scan_triple(c, n.grid);
-            if (key == "name") return scan_text_or_skip(c, event.args_name);
+            if (key == "grid") return triple(Number::grid_x);
+            if (key == "name") return text(Text::args_name);
             break;
         case 5:
-            if (key == "block") return scan_triple(c, n.block);
-            if (key == "bytes") return scan_integer(c, n.bytes);
-            if (key == "layer") return scan_layer(c, n.layer);
+            if (key == "block") return triple(Number::block_x);
+            if (key == "bytes") return number(Number::bytes);
+            if (key == "layer") return scalar(Scalar::layer);
             break;
         case 6:
-            if (key == "device") return scan_integer(c, n.device);
-            if (key == "stream") return scan_integer(c, n.stream);
-            if (key == "labels") return scan_text_or_skip(c, event.args_labels);
+            if (key == "device") return number(Number::device);
+            if (key == "stream") return number(Number::stream);
             break;
         case 7:
-            if (key == "context") return scan_integer(c, n.context);
+            if (key == "context") return number(Number::context);
             break;
         case 8:
-            if (key == "graph id") return scan_integer(c, n.graph);
+            if (key == "graph id") return number(Number::graph);
             break;
         case 10:
-            if (key == "module_fqn") return scan_text_or_skip(c, event.module);
+            if (key == "module_fqn") return text(Text::module);
             break;
         case 11:
-            if (key == "correlation") return scan_integer(c, n.correlation);
-            if (key == "External id" || key == "external id") return scan_integer(c, n.external);
+            if (key == "correlation") return number(Number::correlation);
+            if (key == "External id" || key == "external id") return number(Number::external);
             break;
         case 13:
-            if (key == "graph node id") return scan_integer(c, n.graph_node);
-            if (key == "shared memory") return scan_integer(c, n.shared_memory);
+            if (key == "graph node id") return number(Number::graph_node);
+            if (key == "shared memory") return number(Number::shared_memory);
             break;
         case 20:
-            if (key == "registers per thread") return scan_integer(c, n.registers);
+            if (key == "registers per thread") return number(Number::registers);
             break;
         default: break;
     }
-    return skip_value(c);
+    return skip();
 }
 
 /// Nothing behind the ids is of use on a host event, and it can be long: shapes, strides, call stacks.
-bool args_are_read(const Event& event) {
-    switch (event.category) {
+bool KeyReader::args_are_read() const {
+    switch (event_.category) {
         case Category::cpu_op:
         case Category::user:
-        case Category::gpu_user: return event.numbers.external >= 0;
-        case Category::runtime: return event.numbers.correlation >= 0;
+        case Category::gpu_user: return event_[Number::external] >= 0;
+        case Category::runtime: return event_[Number::correlation] >= 0;
         case Category::python: return true;
         default: return false;
     }
 }
 
-Scan parse_args(Cursor& c, Event& event) {
-    if (*c.at != '{') return skip_value(c);
-    ++c.at;
-    event.has_args = true;
+Scan KeyReader::args() {
+    if (*c_.at != '{') return skip();
+    ++c_.at;
     for (;;) {
-        if (args_are_read(event)) return skip_brackets(c);
+        if (args_are_read()) {
+            const char* const begin = c_.at;
+            return note(skip_brackets(c_), ReadValue::Kind::rest, 0, begin);
+        }
         RawText key;
         bool done = false;
-        if (const Scan result = next_key(c, key, done); result != Scan::ok || done) return result;
-        if (const Scan result = parse_arg(c, key.view(), event); result != Scan::ok) return result;
+        if (const Scan result = next_key(c_, key, done); result != Scan::ok || done) return result;
+        if (const Scan result = arg(key.view()); result != Scan::ok) return result;
     }
 }
 
-/// Reads the value of one key of an event.
-Scan parse_field(Cursor& c, std::string_view key, Event& event) {
-    switch (key.size()) {
-        case 2:
-            if (key == "ts") return scan_scalar_or_skip(c, event.start);
-            if (key == "ph") {
-                RawText phase;
-                const Scan result = scan_text_or_skip(c, phase);
-                event.phase = phase.size == 1 ? phase.data[0] : '?';
-                event.has_phase = true;
-                return result;
-            }
-            break;
-        case 3:
-            if (key == "cat") {
-                RawText category;
-                const Scan result = scan_text_or_skip(c, category);
-                if (result == Scan::ok) set_category(event, category.view());
-                return result;
-            }
-            if (key == "pid") return scan_scalar_or_skip(c, event.pid);
-            if (key == "tid") return scan_scalar_or_skip(c, event.tid);
-            if (key == "dur") return scan_scalar_or_skip(c, event.duration);
-            break;
-        case 4:
-            if (key == "name") return scan_text_or_skip(c, event.name);
-            if (key == "args") return parse_args(c, event);
-            break;
-        default: break;
+/// Reads the value of one key of an event. Phase and category are not noted as values: they belong to the layout.
+Scan KeyReader::field(std::string_view key) {
+    if (key == "name") return text(Text::name);
+    if (key == "args") return args();
+    if (key == "ts") return scalar(Scalar::start);
+    if (key == "dur") return scalar(Scalar::duration);
+    if (key == "pid") return scalar(Scalar::pid);
+    if (key == "tid") return scalar(Scalar::tid);
+    if ((key != "ph" && key != "cat") || *c_.at != '"') return skip();
+    RawText value;
+    const Scan result = scan_text(c_, value);
+    if (key == "cat") {
+        set_category(event_, value.view());
+    } else {
+        event_.phase = value.size == 1 ? value.data[0] : '?';
     }
-    return skip_value(c);
+    return result;
+}
+
+Scan KeyReader::read(bool& skipped) {
+    skipped = false;
+    ++c_.at;  // the brace
+    for (;;) {
+        RawText key;
+        bool done = false;
+        if (const Scan result = next_key(c_, key, done); result != Scan::ok || done) return result;
+        if (const Scan result = field(key.view()); result != Scan::ok) return result;
+        if (!is_kept(event_, python_)) {
+            skipped = true;
+            return Scan::ok;
+        }
+    }
 }
 
 }  // namespace
 
-Scan parse_event(Cursor& c, PythonEvents python, Event& event) {
-    ++c.at;  // the brace
-    for (;;) {
-        RawText key;
-        bool done = false;
-        if (const Scan result = next_key(c, key, done); result != Scan::ok) return result;
-        if (done) break;
-        if (const Scan result = parse_field(c, key.view(), event); result != Scan::ok) return result;
-        if (!keeps(event, python)) {
-            event.category = Category::other;
-            return skip_brackets(c);
-        }
+bool is_kept(const Event& event, PythonEvents python) {
+    switch (event.phase) {
+        case 's': case 't': case 'f':            // flows
+        case 'C': case 'i': case 'I': case 'n':  // counters, instants
+        case 'N': case 'O': case 'D': case 'P':  // objects, samples
+            return false;
+        default: break;
     }
-    if (event.category == Category::none && event.phase != 'M') event.category = Category::other;
+    if (event.category != Category::python || python == PythonEvents::all) return event.category != Category::other;
+    constexpr std::string_view module_prefix = "nn.Module: ";
+    const RawText& name = event[Text::name];
+    return python == PythonEvents::modules && (name.data == nullptr || name.view().substr(0, module_prefix.size()) == module_prefix);
+}
+
+Scan EventParser::parse(Cursor& c, const Event*& event) {
+    event = layouts_.read(c, python_);
+    if (event != nullptr) return Scan::ok;
+
+    const char* const begin = c.at;
+    bool skipped = false;
+    event_ = Event{};
+    event = &event_;
+    values_.clear();
+    if (const Scan result = KeyReader(c, python_, event_, values_).read(skipped); result != Scan::ok) return result;
+    if (event_.category == Category::none && event_.phase != 'M') event_.category = Category::other;
+    const char* const read_to = c.at;
+    if (skipped) {
+        if (const Scan result = skip_brackets(c); result != Scan::ok) return result;
+    }
+    if (!layouts_.full()) layouts_.learn(EventLayout(begin, read_to, values_, event_, skipped));
+    if (skipped) event_.category = Category::other;
     return Scan::ok;
 }
 

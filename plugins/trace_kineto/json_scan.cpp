@@ -40,23 +40,16 @@ Scan skip_brackets(Cursor& c, SkipState& state) {
             continue;
         }
         const std::uint64_t strings = detail::prefix_xor(masks.quote) ^ (state.in_string ? ~std::uint64_t{0} : 0);
-        const std::uint64_t open = masks.open & ~strings;
-        std::uint64_t close = masks.close & ~strings;
         state.in_string = (strings >> 63) != 0;
-        if (static_cast<std::uint64_t>(std::popcount(close)) >= state.depth) {
-            std::uint64_t closed = 0;
-            for (; close != 0; close &= close - 1) {
-                ++closed;
-                const int bit = std::countr_zero(close);
-                const std::uint64_t before = open & ((std::uint64_t{1} << bit) - 1);
-                if (state.depth + static_cast<std::uint64_t>(std::popcount(before)) == closed) {
-                    c.at = p + bit + 1;
-                    return Scan::ok;
-                }
+        const std::uint64_t open = masks.open & ~strings;
+        for (std::uint64_t brackets = open | (masks.close & ~strings); brackets != 0; brackets &= brackets - 1) {
+            if ((open & brackets & (0 - brackets)) != 0) {
+                ++state.depth;
+            } else if (--state.depth == 0) {
+                c.at = p + std::countr_zero(brackets) + 1;
+                return Scan::ok;
             }
-            close = masks.close & ~strings;
         }
-        state.depth += static_cast<std::uint64_t>(std::popcount(open)) - static_cast<std::uint64_t>(std::popcount(close));
     }
     c.at = c.end;
     return Scan::more;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -47,6 +48,50 @@ struct RawScalar {
 
 namespace detail {
 
+constexpr std::array<bool, 256> make_ends_scalar() {
+    std::array<bool, 256> ends{};
+    for (std::size_t i = 0; i <= ' '; ++i) ends[i] = true;
+    for (const char ch : {',', ':', '"', '{', '}', '[', ']'}) ends[static_cast<unsigned char>(ch)] = true;
+    return ends;
+}
+/// Bytes that cannot belong to a number or to a word such as `null`.
+inline constexpr std::array<bool, 256> ends_scalar = make_ends_scalar();
+
+/// Reads the digits at p, at most eight of them; 8 bytes can be loaded there. How many there are varies from event to event, so a
+/// loop over them would be mispredicted time and again.
+inline int scan_digits8(const char* p, std::uint64_t& value) {
+    if constexpr (std::endian::native == std::endian::little) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, p, 8);
+        const std::uint64_t digits = word - 0x3030303030303030U;
+        const std::uint64_t others = ((word + 0x4646464646464646U) | digits) & 0x8080808080808080U;
+        const int count = others == 0 ? 8 : std::countr_zero(others) / 8;
+        if (count == 0) return 0;
+        std::uint64_t v = digits << (64 - 8 * count);  // zeros in front
+        v = v * 10 + (v >> 8);                         // pairs, in every other byte
+        v = ((v & 0x000000ff000000ffU) * 0x000f424000000064U + ((v >> 16) & 0x000000ff000000ffU) * 0x0000271000000001U) >> 32;
+        value = v;
+        return count;
+    } else {
+        int count = 0;
+        value = 0;
+        for (; count < 8 && p[count] >= '0' && p[count] <= '9'; ++count) value = value * 10 + static_cast<std::uint64_t>(p[count] - '0');
+        return count;
+    }
+}
+
+inline constexpr std::array<std::uint64_t, 9> powers_of_ten{1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+
+/// Reads the digits at p, at most sixteen.
+inline int scan_digits16(const char* p, std::uint64_t& value) {
+    const int first = scan_digits8(p, value);
+    if (first < 8) return first;
+    std::uint64_t more = 0;
+    const int second = scan_digits8(p + 8, more);
+    if (second > 0) value = value * powers_of_ten[static_cast<std::size_t>(second)] + more;
+    return 8 + second;
+}
+
 #if defined(__SSE2__)
 
 inline std::uint32_t mask16(__m128i found) { return static_cast<std::uint32_t>(_mm_movemask_epi8(found)); }
@@ -90,7 +135,28 @@ inline BlockMasks classify64(const char* p) {
     return masks;
 }
 
+/// First byte that cannot belong to a number or a word. The zero bytes behind the text are such.
+inline const char* find_scalar_end(const char* p) {
+    const __m128i blank = _mm_set1_epi8(' ');
+    for (;; p += 16) {
+        const __m128i bytes = load16(p);
+        const __m128i lowered = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+        __m128i ends = _mm_cmpeq_epi8(_mm_min_epu8(bytes, blank), bytes);
+        ends = _mm_or_si128(ends, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(',')));
+        ends = _mm_or_si128(ends, _mm_cmpeq_epi8(lowered, _mm_set1_epi8('}')));
+        ends = _mm_or_si128(ends, _mm_cmpeq_epi8(lowered, _mm_set1_epi8('{')));
+        ends = _mm_or_si128(ends, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
+        ends = _mm_or_si128(ends, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(':')));
+        if (const std::uint32_t found = mask16(ends)) return p + std::countr_zero(found);
+    }
+}
+
 #else
+
+inline const char* find_scalar_end(const char* p) {
+    while (!ends_scalar[static_cast<unsigned char>(*p)]) ++p;
+    return p;
+}
 
 inline const char* find_quote_or_backslash(const char* p, const char* end) {
     while (p < end && *p != '"' && *p != '\\') ++p;
@@ -177,11 +243,7 @@ inline Scan scan_scalar(Cursor& c, RawScalar& scalar) {
         scalar = {text.data, text.size, true};
         return result;
     }
-    const char* p = c.at;
-    while (static_cast<unsigned char>(*p) > ' ' && *p != ',' && *p != '}' && *p != ']' && *p != ':' && *p != '"' && *p != '{' &&
-           *p != '[') {
-        ++p;
-    }
+    const char* const p = detail::find_scalar_end(c.at);
     if (p >= c.end) return Scan::more;
     scalar = {c.at, static_cast<std::size_t>(p - c.at), false};
     c.at = p;
@@ -250,17 +312,16 @@ inline Scan next_element(Cursor& c, bool& done) {
 /// The text with its escapes resolved and invalid UTF-8 replaced, so that it can be shown and written anywhere.
 std::string decode_text(const RawText& text);
 
-/// The same as scan_integer for all that is not a short row of digits.
+/// The same as scan_integer for all that is not a row of at most sixteen digits.
 Scan scan_odd_integer(Cursor& c, std::int64_t& value);
 
 /// Reads a whole number. `value` stays as it is where something else stands there.
 inline Scan scan_integer(Cursor& c, std::int64_t& value) {
-    const char* p = c.at;
-    std::uint64_t sum = 0;
-    while (*p >= '0' && *p <= '9') sum = sum * 10 + static_cast<std::uint64_t>(*p++ - '0');
-    const std::ptrdiff_t digits = p - c.at;
-    if (digits > 0 && digits < 19 && p < c.end && (*p == ',' || *p == '}' || *p == ']' || static_cast<unsigned char>(*p) <= ' ')) {
-        value = static_cast<std::int64_t>(sum);
+    std::uint64_t number = 0;
+    const int digits = detail::scan_digits16(c.at, number);
+    const char* const p = c.at + digits;
+    if (digits > 0 && p < c.end && detail::ends_scalar[static_cast<unsigned char>(*p)]) {
+        value = static_cast<std::int64_t>(number);
         c.at = p;
         return Scan::ok;
     }

@@ -1,12 +1,12 @@
 #include "kineto_reader.hpp"
 
-#include "chunk_stream.hpp"
+#include "event_parser.hpp"
 #include "header.hpp"
 #include "report.hpp"
 #include "text_window.hpp"
 #include "trace_builder.hpp"
 
-#include <cstring>
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -36,11 +36,37 @@ const char* find_event(const char* from, const char* end) {
     return nullptr;
 }
 
+/// Foretells how many GPU events a file holds, from how fast they come once the first of them have been read.
+class RowForecast {
+public:
+    /// Rows to make room for, once; 0 while nothing is to be done.
+    std::size_t rows(std::size_t rows_so_far, double progress) {
+        if (rows_so_far < first_ || done_) return 0;
+        if (begin_ == 0) {
+            begin_ = rows_so_far;
+            begin_progress_ = progress;
+        }
+        if (rows_so_far < second_ || progress <= begin_progress_) return 0;
+        done_ = true;
+        const double rate = static_cast<double>(rows_so_far - begin_) / (progress - begin_progress_);
+        const double expected = static_cast<double>(rows_so_far) + rate * (1 - progress) * 1.1;
+        return static_cast<std::size_t>(std::min(expected, most_));
+    }
+
+private:
+    static constexpr std::size_t first_ = 10'000;
+    static constexpr std::size_t second_ = 60'000;
+    static constexpr double most_ = 50e6;
+    std::size_t begin_ = 0;
+    double begin_progress_ = 0;
+    bool done_ = false;
+};
+
 /// One pass over a file: the outermost object or array, its members, the events.
 class Reader {
 public:
     Reader(const std::filesystem::path& file, const ReadOptions& options)
-        : file_(file), options_(options), stream_(file), window_(stream_), builder_(trace_) {
+        : file_(file), options_(options), stream_(file, options.chunk_size), window_(stream_), builder_(trace_), parser_(options.python) {
         trace_.file = file;
         trace_.format = "kineto";
     }
@@ -72,8 +98,10 @@ private:
     TextWindow window_;
     Cursor& c_ = window_.cursor;
     TraceBuilder builder_;
+    EventParser parser_;
     Header header_;
     Ending ending_;
+    RowForecast forecast_;
 };
 
 Trace Reader::read() {
@@ -87,6 +115,7 @@ Trace Reader::read() {
 
 bool Reader::refill(const char* keep) {
     if (options_.stop()) ending_.stopped = true;
+    if (const std::size_t rows = forecast_.rows(builder_.gpu_rows(), stream_.progress())) builder_.reserve(rows);
     return !ending_.stopped && window_.refill(keep);
 }
 
@@ -217,21 +246,18 @@ bool Reader::read_event() {
         ++c_.at;
         return false;
     }
-    Event event;
-    event.category = Category::other;
+    static const Event no_event;
+    const Event* event = &no_event;
     Scan result = Scan::ok;
     if (*c_.at == '{') {
-        result = unit([&](Cursor& cursor) {
-            event = Event{};
-            return parse_event(cursor, options_.python, event);
-        });
+        result = unit([&](Cursor& cursor) { return parser_.parse(cursor, event); });
     } else {
         result = unit([](Cursor& cursor) { return skip_value(cursor); });
     }
     if (result != Scan::ok) return recover(result);
     ++builder_.findings().events;
-    if (event.has_phase) ++builder_.findings().with_phase;
-    builder_.add(event);
+    if (event->phase != 0) ++builder_.findings().with_phase;
+    builder_.add(*event);
     return true;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "event_parser.hpp"
+#include "chunk_stream.hpp"
+#include "event.hpp"
 
 #include <adpipe/model/trace.hpp>
 
@@ -11,6 +12,8 @@ namespace adpipe::kineto {
 
 struct ReadOptions {
     PythonEvents python = PythonEvents::modules;
+    /// Text is read in pieces of this size; smaller ones serve to test their borders.
+    std::size_t chunk_size = ChunkStream::usual_chunk_size;
     /// Asked now and then; true stops reading with what is there.
     std::function<bool()> stop = [] { return false; };
 };

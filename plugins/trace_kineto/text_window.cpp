@@ -33,7 +33,7 @@ bool TextWindow::refill(const char* keep) {
 /// stays proportional to its size.
 void TextWindow::merge(const char* keep, std::size_t kept, std::unique_ptr<Chunk> chunk) {
     std::vector<char> text;
-    text.reserve(2 * kept + 2 * Chunk::capacity + Cursor::padding);
+    text.reserve(2 * kept + chunk->size + Cursor::padding);
     text.assign(keep, keep + kept);
     for (;;) {
         text.insert(text.end(), chunk->text(), chunk->text() + chunk->size);

@@ -1,6 +1,8 @@
 #include "trace_builder.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -12,7 +14,7 @@ constexpr std::uint16_t no_process = std::numeric_limits<std::uint16_t>::max();
 
 /// Appends to a column that stays empty until a value is known, and is filled up with `unknown` then.
 template <class T>
-void put(std::vector<T>& column, std::size_t row, T value, T unknown) {
+[[gnu::always_inline]] inline void put(std::vector<T>& column, std::size_t row, T value, T unknown) {
     if (column.empty() && value == unknown) return;
     if (column.size() < row) column.resize(row, unknown);
     column.push_back(value);
@@ -28,23 +30,22 @@ std::int32_t narrow(std::int64_t number) {
 }
 
 /// Time to nanoseconds; the usual form, digits with at most three decimals, without the general machinery.
-bool read_microseconds(std::string_view text, std::int64_t& nanoseconds, bool& fraction) {
-    std::uint64_t sum = 0;
-    std::size_t i = 0;
-    while (i < text.size() && text[i] >= '0' && text[i] <= '9') sum = sum * 10 + static_cast<std::uint64_t>(text[i++] - '0');
-    const std::size_t whole = i;
-    if (i < text.size() && text[i] == '.') {
-        fraction = true;
-        ++i;
-    }
+bool read_microseconds(const RawScalar& scalar, std::int64_t& nanoseconds, bool& fraction) {
+    // Digits end at the byte behind the scalar at the latest, and the text in memory goes on there.
+    std::uint64_t whole = 0;
+    std::uint64_t thousandths = 0;
+    const auto whole_digits = scalar.size == 0 ? std::size_t{0} : static_cast<std::size_t>(detail::scan_digits16(scalar.data, whole));
+    std::size_t used = whole_digits;
     std::size_t decimals = 0;
-    while (decimals < 3 && i < text.size() && text[i] >= '0' && text[i] <= '9') {
-        sum = sum * 10 + static_cast<std::uint64_t>(text[i++] - '0');
-        ++decimals;
+    if (used < scalar.size && scalar.data[used] == '.') {
+        fraction = true;
+        decimals = static_cast<std::size_t>(detail::scan_digits8(scalar.data + used + 1, thousandths));
+        used += 1 + decimals;
     }
-    if (whole == 0 || whole > 15 || i != text.size()) return parse_microseconds(text, nanoseconds);
-    for (; decimals < 3; ++decimals) sum *= 10;
-    nanoseconds = static_cast<std::int64_t>(sum);
+    if (whole_digits == 0 || whole_digits > 15 || decimals > 3 || used != scalar.size) {
+        return parse_microseconds(scalar.view(), nanoseconds);
+    }
+    nanoseconds = static_cast<std::int64_t>(whole * 1000 + thousandths * detail::powers_of_ten[3 - decimals]);
     return true;
 }
 
@@ -55,22 +56,31 @@ bool trailing_number(std::string_view text, std::int64_t& number, std::size_t& b
     return begin < text.size() && parse_integer(text.substr(begin), number);
 }
 
+/// A layer may be given as 5, "5" or "layers.5".
+std::int32_t layer_of(const Event& event) {
+    std::int64_t layer = -1;
+    std::size_t ignored = 0;
+    const std::string_view text = event[Scalar::layer].view();
+    return !text.empty() && trailing_number(text, layer, ignored) ? narrow(layer) : -1;
+}
+
+constexpr std::uint64_t hash_multiplier = 0x9e3779b97f4a7c15U;
+
+/// Four lanes that do not wait for each other; names are long.
 std::uint64_t hash_text(std::string_view text) {
-    constexpr std::uint64_t multiplier = 0x9e3779b97f4a7c15U;
-    std::uint64_t hash = text.size() * multiplier;
-    const auto mix = [&](std::uint64_t word) {
-        hash = (hash ^ word) * multiplier;
-        hash ^= hash >> 29;
-    };
-    std::size_t i = 0;
-    for (std::uint64_t word = 0; i + 8 <= text.size(); i += 8) {
-        std::memcpy(&word, text.data() + i, 8);
-        mix(word);
+    std::uint64_t lanes[4] = {text.size(), 1, 2, 3};
+    const char* p = text.data();
+    std::size_t left = text.size();
+    for (; left >= 32; p += 32, left -= 32) {
+        std::uint64_t words[4];
+        std::memcpy(words, p, 32);
+        for (int i = 0; i < 4; ++i) lanes[i] = std::rotl((lanes[i] ^ words[i]) * hash_multiplier, 27);
     }
-    std::uint64_t rest = 0;
-    std::memcpy(&rest, text.data() + i, text.size() - i);
-    mix(rest);
-    return hash;
+    std::uint64_t words[4] = {};
+    std::memcpy(words, p, left);
+    for (int i = 0; i < 4; ++i) lanes[i] = (lanes[i] ^ words[i]) * hash_multiplier;
+    const std::uint64_t hash = (lanes[0] ^ std::rotl(lanes[1], 13) ^ std::rotl(lanes[2], 29) ^ std::rotl(lanes[3], 47)) * hash_multiplier;
+    return hash ^ (hash >> 32);
 }
 
 }  // namespace
@@ -144,12 +154,12 @@ void ProcessTable::apply_names() {
 void ProcessTable::keep_only(std::uint16_t process) { group_of_process_ = {group_of_process_[process]}; }
 
 bool TraceBuilder::times(const Event& event, Nanoseconds& start, Nanoseconds& end) {
-    if (!read_microseconds(event.start.view(), start, findings_.fractions)) {
+    if (!read_microseconds(event[Scalar::start], start, findings_.fractions)) {
         ++findings_.without_start;
         return false;
     }
     Nanoseconds duration = 0;
-    if (!read_microseconds(event.duration.view(), duration, findings_.fractions)) {
+    if (!read_microseconds(event[Scalar::duration], duration, findings_.fractions)) {
         ++findings_.without_duration;
         duration = 0;
     } else if (duration < 0) {
@@ -194,48 +204,51 @@ void TraceBuilder::add_kernel(const Event& event, KernelKind kind) {
     Nanoseconds end = 0;
     if (!times(event, start, end)) return;
     Kernels& k = trace_.kernels;
-    const EventNumbers& n = event.numbers;
     const std::size_t row = k.size();
 
     std::int64_t device = -1;
-    const std::uint16_t group = processes_.group(event.pid, device);
+    const std::uint16_t group = processes_.group(event[Scalar::pid], device);
     put<std::uint16_t>(kernel_group_, row, group, 0);
-    if (n.device >= 0) device = n.device;
-    std::int64_t stream = n.stream;
+    if (event[Number::device] >= 0) device = event[Number::device];
+    std::int64_t stream = event[Number::stream];
     std::size_t ignored = 0;
-    if (stream < 0) trailing_number(event.tid.view(), stream, ignored);
+    if (stream < 0) trailing_number(event[Scalar::tid].view(), stream, ignored);
 
     k.kind.push_back(kind);
     k.row.push_back(static_cast<std::int64_t>(findings_.gpu_events) - 1);
     k.start.push_back(start);
     k.end.push_back(end);
-    k.name.push_back(texts_.id(event.name));
+    k.name.push_back(texts_.id(event[Text::name]));
     put(k.device, row, narrow(device), -1);
-    put(k.context, row, narrow(n.context), -1);
+    put(k.context, row, narrow(event[Number::context]), -1);
     put<std::int64_t>(k.stream, row, stream, -1);
-    put(k.correlation, row, id_or_none(n.correlation), no_id);
-    put(k.external, row, id_or_none(n.external), no_id);
-    std::uint64_t graph = graph_or_none(n.graph);
-    const std::uint64_t node = graph_or_none(n.graph_node);
+    put(k.correlation, row, id_or_none(event[Number::correlation]), no_id);
+    put(k.external, row, id_or_none(event[Number::external]), no_id);
+    std::uint64_t graph = graph_or_none(event[Number::graph]);
+    const std::uint64_t node = graph_or_none(event[Number::graph_node]);
     if (graph == no_id && node != no_id && (node >> 32) != 0) graph = node >> 32;  // CUPTI packs the graph above the node
     put(k.graph, row, graph, no_id);
     put(k.graph_node, row, node, no_id);
-    put<std::uint32_t>(k.shape, row, shape_id(n), 0);
-    put<std::int64_t>(k.bytes, row, n.bytes, -1);
+    put<std::uint32_t>(k.shape, row, shape_id(event), 0);
+    put<std::int64_t>(k.bytes, row, event[Number::bytes], -1);
     add_annotation_columns(event, row);
 }
 
 /// Consecutive kernels of equal shape are the rule only for equal names, so recent shapes are kept by hash.
-std::uint32_t TraceBuilder::shape_id(const EventNumbers& n) {
-    const LaunchShape shape{{narrow(n.grid[0]), narrow(n.grid[1]), narrow(n.grid[2])},
-                            {narrow(n.block[0]), narrow(n.block[1]), narrow(n.block[2])},
-                            narrow(n.registers),
-                            n.shared_memory};
-    std::uint64_t hash = static_cast<std::uint64_t>(shape.shared_memory);
-    for (const std::int32_t part : {shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.registers}) {
-        hash = (hash ^ static_cast<std::uint32_t>(part)) * 0x9e3779b97f4a7c15U;
-        hash ^= hash >> 32;
-    }
+std::uint32_t TraceBuilder::shape_id(const Event& event) {
+    const LaunchShape shape{
+        {narrow(event[Number::grid_x]), narrow(event[Number::grid_y]), narrow(event[Number::grid_z])},
+        {narrow(event[Number::block_x]), narrow(event[Number::block_y]), narrow(event[Number::block_z])},
+        narrow(event[Number::registers]),
+        event[Number::shared_memory]};
+    const auto pair = [](std::int32_t high, std::int32_t low) {
+        return std::uint64_t{static_cast<std::uint32_t>(high)} << 32 | static_cast<std::uint32_t>(low);
+    };
+    std::uint64_t hash = pair(shape.grid[0], shape.grid[1]) * hash_multiplier;
+    hash ^= pair(shape.grid[2], shape.block[0]) * (hash_multiplier + 2);
+    hash ^= pair(shape.block[1], shape.registers) * (hash_multiplier + 4);
+    hash ^= static_cast<std::uint64_t>(shape.shared_memory) * (hash_multiplier + 6);
+    hash ^= hash >> 32;
     RecentShape& recent = recent_shapes_[hash % recent_shapes_.size()];
     if (!(recent.shape == shape)) recent = {shape, trace_.shape_id(shape)};
     return recent.id;
@@ -243,9 +256,9 @@ std::uint32_t TraceBuilder::shape_id(const EventNumbers& n) {
 
 void TraceBuilder::add_annotation_columns(const Event& event, std::size_t row) {
     Kernels& k = trace_.kernels;
-    put<StringId>(k.annotation, row, texts_.id(event.args_name), 0);
-    put<StringId>(k.annotation_module, row, texts_.id(event.module), 0);
-    put(k.annotation_layer, row, narrow(event.numbers.layer), -1);
+    put<StringId>(k.annotation, row, texts_.id(event[Text::args_name]), 0);
+    put<StringId>(k.annotation_module, row, texts_.id(event[Text::module]), 0);
+    put(k.annotation_layer, row, layer_of(event), -1);
 }
 
 void TraceBuilder::add_launch(const Event& event) {
@@ -253,13 +266,13 @@ void TraceBuilder::add_launch(const Event& event) {
     Nanoseconds end = 0;
     if (!times(event, start, end)) return;
     Launches& l = trace_.launches;
-    const std::uint16_t process = processes_.process(event.pid);
+    const std::uint16_t process = processes_.process(event[Scalar::pid]);
     l.start.push_back(start);
     l.end.push_back(end);
-    l.name.push_back(texts_.id(event.name));
+    l.name.push_back(texts_.id(event[Text::name]));
     l.process.push_back(process);
-    l.thread.push_back(processes_.thread(process, event.tid));
-    l.correlation.push_back(id_or_none(event.numbers.correlation));
+    l.thread.push_back(processes_.thread(process, event[Scalar::tid]));
+    l.correlation.push_back(id_or_none(event[Number::correlation]));
     if (launches_of_.size() <= process) launches_of_.resize(process + std::size_t{1});
     ++launches_of_[process];
     if (native_.size() <= process) native_.resize(process + std::size_t{1});
@@ -279,14 +292,14 @@ void TraceBuilder::add_annotation(const Event& event) {
     std::uint16_t process = 0;
     std::uint64_t thread = 0;
     if (on_gpu) {
-        processes_.group(event.pid, device);
+        processes_.group(event[Scalar::pid], device);
         std::int64_t stream = 0;
         std::size_t ignored = 0;
-        trailing_number(event.tid.view(), stream, ignored);
+        trailing_number(event[Scalar::tid].view(), stream, ignored);
         thread = static_cast<std::uint64_t>(stream);
     } else {
-        process = processes_.process(event.pid);
-        thread = processes_.thread(process, event.tid);
+        process = processes_.process(event[Scalar::pid]);
+        thread = processes_.thread(process, event[Scalar::tid]);
         if (native_.size() <= process) native_.resize(process + std::size_t{1});
         if (event.category != Category::python) native_[process] = true;
     }
@@ -295,36 +308,31 @@ void TraceBuilder::add_annotation(const Event& event) {
                     : on_gpu                             ? Source::gpu_user
                                                          : Source::user;
     // The profiler of 2021 had no category of its own for these.
-    if (event.old_category && event.name.view().substr(0, 13) == "ProfilerStep#") source = Source::user;
+    if (event.old_category && event[Text::name].view().substr(0, 13) == "ProfilerStep#") source = Source::user;
 
     a.start.push_back(start);
     a.end.push_back(end);
-    a.name.push_back(texts_.id(event.name));
+    a.name.push_back(texts_.id(event[Text::name]));
     a.process.push_back(process);
     a.thread.push_back(thread);
     a.source.push_back(source);
-    put(a.external, row, id_or_none(event.numbers.external), no_id);
+    put(a.external, row, id_or_none(event[Number::external]), no_id);
     put(a.device, row, narrow(device), -1);
 }
 
 void TraceBuilder::add_metadata(const Event& event) {
-    if (event.name.view() == "process_name" && event.args_name.size > 0) {
-        processes_.set_name(event.pid, decode_text(event.args_name));
+    if (event[Text::name].view() == "process_name" && event[Text::args_name].size > 0) {
+        processes_.set_name(event[Scalar::pid], decode_text(event[Text::args_name]));
     }
 }
 
-void TraceBuilder::reserve(double factor) {
-    const auto grow = [factor](auto&... columns) {
-        // Columns that are still empty may stay so.
-        ((columns.empty() ? void() : columns.reserve(static_cast<std::size_t>(static_cast<double>(columns.size()) * factor))), ...);
+void TraceBuilder::reserve(std::size_t rows) {
+    const auto grow = [rows](auto&... columns) {
+        ((columns.empty() ? void() : columns.reserve(rows)), ...);  // columns that are still empty may stay so
     };
     Kernels& k = trace_.kernels;
     grow(k.kind, k.row, k.start, k.end, k.name, k.device, k.context, k.stream, k.correlation, k.external, k.graph, k.graph_node,
          k.shape, k.bytes, k.annotation, k.annotation_module, k.annotation_layer);
-    Launches& l = trace_.launches;
-    grow(l.start, l.end, l.name, l.process, l.thread, l.correlation);
-    Annotations& a = trace_.annotations;
-    grow(a.start, a.end, a.name, a.process, a.thread, a.source, a.external, a.device);
 }
 
 void TraceBuilder::finish() {

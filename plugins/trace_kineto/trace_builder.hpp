@@ -1,6 +1,6 @@
 #pragma once
 
-#include "event_parser.hpp"
+#include "event.hpp"
 
 #include <adpipe/model/trace.hpp>
 
@@ -78,10 +78,9 @@ class TraceBuilder {
 public:
     explicit TraceBuilder(Trace& trace) : trace_(trace), texts_(trace), processes_(trace) {}
     void add(const Event& event);
-    /// Counts an event that could not be read, so that the rows of the others keep their numbers.
-    void count_damaged_gpu_event() { ++findings_.gpu_events; }
-    /// Makes room for so many times the rows that are there, to save copying the columns while they grow.
-    void reserve(double factor);
+    /// Makes room for so many GPU events, to save copying the columns while they grow.
+    void reserve(std::size_t rows);
+    std::size_t gpu_rows() const noexcept { return trace_.kernels.size(); }
     /// Assigns processes, repairs what can be repaired. The trace is complete afterwards.
     void finish();
     Findings& findings() { return findings_; }
@@ -89,7 +88,7 @@ public:
 private:
     bool times(const Event& event, Nanoseconds& start, Nanoseconds& end);
     void add_kernel(const Event& event, KernelKind kind);
-    std::uint32_t shape_id(const EventNumbers& numbers);
+    std::uint32_t shape_id(const Event& event);
     void add_annotation_columns(const Event& event, std::size_t row);
     void add_launch(const Event& event);
     void add_annotation(const Event& event);

@@ -101,8 +101,8 @@ def normal(row):
     return row
 
 
-def read(trace_dump, path):
-    process = subprocess.run([trace_dump, "kineto", path, "--columns"], capture_output=True, text=True)
+def read(trace_dump, form, path):
+    process = subprocess.run([trace_dump, form, path, "--columns"], capture_output=True, text=True)
     if process.returncode != 0:
         sys.exit(f"{path}: exit {process.returncode}: {process.stderr}")
     lines, summary = process.stdout.split("\n{\n", 1) if "\n{\n" in process.stdout else ("", process.stdout)
@@ -113,10 +113,8 @@ def read(trace_dump, path):
     return tables
 
 
-def compare(trace_dump, path):
+def compare_rows(path, expected, found):
     """How many rows differ; the first three are printed."""
-    expected = dict(zip(("kernel", "launch", "annotation"), rows_of(load(path))))
-    found = read(trace_dump, path)
     wrong = 0
     for table, rows in expected.items():
         if len(rows) != len(found[table]):
@@ -129,6 +127,11 @@ def compare(trace_dump, path):
                     print(f"{path}: {table} {number}:\n  want {want}\n  got  {got}")
     print(f"{path.name}: {sum(map(len, expected.values()))} rows, {wrong} wrong")
     return wrong
+
+
+def compare(trace_dump, path):
+    expected = dict(zip(("kernel", "launch", "annotation"), rows_of(load(path))))
+    return compare_rows(path, expected, read(trace_dump, "kineto", path))
 
 
 def main():

@@ -2,6 +2,8 @@
 // Without --columns a summary as JSON; with it every column of every table, one row a line.
 
 #include "kineto_reader.hpp"
+#include "rocpd.hpp"
+#include "rocprof_csv.hpp"
 
 #include <adpipe/diagnostic.hpp>
 #include <adpipe/model/trace.hpp>
@@ -9,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <sys/resource.h>
+#include <time.h>
 
 #include <array>
 #include <chrono>
@@ -114,7 +117,13 @@ void print_summary(const Trace& trace, double seconds) {
                        {"simulated", trace.simulated},
                        {"limits", limits}};
     std::cout << summary.dump(1) << '\n';
-    std::fprintf(stderr, "%.3f s, peak %ld MB\n", seconds, usage.ru_maxrss / 1024);
+    const auto cpu = [](clockid_t clock) {
+        timespec time{};
+        ::clock_gettime(clock, &time);
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+    };
+    std::fprintf(stderr, "%.3f s; processor time %.3f s, of it %.3f s in the first thread; peak %ld MB\n", seconds,
+                 cpu(CLOCK_PROCESS_CPUTIME_ID), cpu(CLOCK_THREAD_CPUTIME_ID), usage.ru_maxrss / 1024);
 }
 
 }  // namespace
@@ -124,7 +133,10 @@ int main(int argc, char** argv) {
     try {
         const auto begin = std::chrono::steady_clock::now();
         Trace trace;
-        if (std::string_view(argv[1]) == "kineto") trace = kineto::read_trace(argv[2]);
+        const std::string_view format = argv[1];
+        if (format == "kineto") trace = kineto::read_trace(argv[2]);
+        if (format == "rocpd") trace = rocm::read_rocpd(argv[2]);
+        if (format == "rocprof_csv") trace = rocm::read_rocprof_csv(argv[2]);
         const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
         if (argc > 3) {
             print_kernels(trace);
