@@ -27,7 +27,7 @@ const std::string csv_header =
     R"("Kind","Agent_Id","Queue_Id","Stream_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp","LDS_Block_Size","VGPR_Count",)"
     R"("Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z","Grid_Size_X","Grid_Size_Y","Grid_Size_Z")"
     "\n";
-const std::string csv_row = R"~("KERNEL_DISPATCH","Agent 4",2,3,"void f<""x"", 1>(int)",77,1000,1500,512,32,256,2,1,1000,2,1)~";
+const std::string csv_row = R"~("KERNEL_DISPATCH","Agent 4",2,3,"void f<""x"", 1>(int)",77,1000,1500,512,32,256,2,1,1000,2,1)~"
                             "\n";
 
 std::vector<std::string> codes(const Trace& trace) {
