@@ -64,6 +64,7 @@ std::vector<std::string_view> tuple_elements(std::string_view text) {
 
 std::string_view op_name(std::string_view target) noexcept {
     std::string_view text = target;
+    if (remove_prefix(text, "torch.ops.") || remove_prefix(text, "operator.") || remove_prefix(text, "_operator.")) return text;
     if (text.size() < 2 || text.front() != '<' || text.back() != '>') return target;
     text = text.substr(1, text.size() - 2);
     if (!remove_prefix(text, "built-in function ") && !remove_prefix(text, "built-in method ") &&
@@ -131,6 +132,10 @@ std::span<const std::uint8_t> in_place_arguments(std::string_view target) noexce
     if (op.size() > 1 && op.back() == '_' && op[op.size() - 2] != '_') return first;
     if (contains(op, "fused_add_rms_norm_inplace")) return first_two;
     if (op.size() > 8 && contains(op, "_inplace")) return first;
+    // Python's operators, "iadd" for "x += y".
+    static constexpr std::array<std::string_view, 14> operators{"iadd", "isub", "imul", "itruediv", "ifloordiv", "imod",    "ipow",
+                                                                "imatmul", "iand", "ior", "ixor",    "ilshift",   "irshift", "setitem"};
+    if (std::find(operators.begin(), operators.end(), op) != operators.end()) return first;
     return {};
 }
 

@@ -119,6 +119,9 @@ private:
                                  : take_text(at, skip_angle_brackets(at, end_), "this '<' is never closed");
             case ',':
             case ' ':
+            case '\t':
+            case '\r':
+            case '\n':
             case '%':
             case '=':
             case '>':

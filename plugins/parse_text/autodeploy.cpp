@@ -3,26 +3,11 @@
 #include "file_kind.hpp"
 #include "graph_text.hpp"
 
-#include <algorithm>
-
 namespace adpipe::parse {
-
-namespace {
-
-/// Room for what such a text holds at most, as far as memory that is never touched costs nothing.
-void reserve(GraphBuilder& builder, std::size_t bytes) {
-    constexpr std::size_t most = 1 << 20;
-    builder.reserve(std::min(bytes / 32, most), std::min(bytes / 24, most));
-}
-
-}  // namespace
 
 Parsed parse_autodeploy(const Source& source, const std::string& module) {
     Findings findings(source.path.string(), source.text);
-    std::string_view text = source.text;
-    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-    if (text.substr(0, byte_order_mark.size()) == byte_order_mark) text.remove_prefix(byte_order_mark.size());
-
+    const std::string_view text = without_byte_order_mark(source.text);
     const std::vector<ModuleText> modules = autodeploy_modules(text);
     const bool is_dump = file_kind(text) == FileKind::autodeploy;
     require_kind(text, is_dump, "parse.autodeploy", findings);
@@ -39,7 +24,7 @@ Parsed parse_autodeploy(const Source& source, const std::string& module) {
         check_encoding(modules[i].body, findings);
     }
     GraphBuilder builder(source.path, source.owner);
-    reserve(builder, bytes);
+    reserve_for(builder, bytes);
     builder.set_may_lack_edges();  // the writer leaves out keyword arguments
     AutodeployBody body(builder, findings);
     for (const std::size_t i : choice.chosen) body.read(modules[i]);

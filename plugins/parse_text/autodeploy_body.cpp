@@ -134,6 +134,7 @@ bool AutodeployBody::fail(const char* code, const char* at, std::string message)
 }
 
 void AutodeployBody::definition() {
+    const std::size_t errors = findings_.errors();
     const Word name = read_word(begin_ + 1, end_);
     at_ = begin_ + 1 + name.text.size();
     const std::string_view rest = between(at_, end_);
@@ -147,6 +148,15 @@ void AutodeployBody::definition() {
     } else {
         fail("ADP-AD-001", at_, "\" = \" or \" : \" is wanted after the name %" + std::string{name.text});
     }
+    // A line with a fault still defines its name: the lines that use it are not at fault.
+    if (findings_.errors() != errors && !name.text.empty()) remember(name.text);
+}
+
+void AutodeployBody::remember(std::string_view name) {
+    Vertex vertex;
+    vertex.name = name;
+    vertex.line = number_;
+    builder_.add(vertex);
 }
 
 void AutodeployBody::placeholder(std::string_view name) {

@@ -23,6 +23,7 @@ private:
     void line(const char* begin, const char* end);
     void comment(std::string_view text);
     void definition();
+    void remember(std::string_view name);
     void placeholder(std::string_view name);
     void call(std::string_view name);
     void output();

@@ -39,6 +39,18 @@ void check_count(std::string_view line, std::string_view number, const std::vect
     else findings.error("ADP-AD-008", message, line.data(), hint);
 }
 
+/// Without the blank lines and the rule that belong to the next module's header.
+std::string_view without_next_header(std::string_view body) {
+    const auto strip = [&](std::string_view characters) {
+        const std::size_t last = body.find_last_not_of(characters);
+        body = body.substr(0, last + 1);  // npos + 1 is 0
+    };
+    strip(" \r\n");
+    strip("=");
+    strip(" \r\n");
+    return body;
+}
+
 }  // namespace
 
 bool is_separator(std::string_view line) noexcept {
@@ -53,7 +65,7 @@ std::vector<ModuleText> autodeploy_modules(std::string_view text) {
         const std::string_view header = line_at(text, at);
         if (!modules.empty()) {
             const char* const begin = modules.back().body.data();
-            modules.back().body = {begin, static_cast<std::size_t>(text.data() + at - begin)};
+            modules.back().body = without_next_header({begin, static_cast<std::size_t>(text.data() + at - begin)});
         }
         at += header.size();
         modules.push_back({trim(header.substr(module_header.size())), header, text.substr(at)});

@@ -45,6 +45,14 @@ bool has_line(std::string_view text, std::string_view wanted) {
     return false;
 }
 
+/// "class GraphModule(torch.nn.Module):", maybe behind what a log writes before each line.
+bool has_module_class(std::string_view head) {
+    const std::size_t base = head.find("(torch.nn.Module):");
+    if (base == std::string_view::npos) return false;
+    const std::string_view until = head.substr(0, base);
+    return contains(until.substr(until.rfind('\n') + 1), "class ");  // npos + 1 is 0
+}
+
 FileKind json_kind(std::string_view head) {
     if (contains(head, "\"traceEvents\"") || contains(head, "\"ph\"")) return FileKind::kineto_json;
     if (contains(head, "\"nodes\"") && contains(head, "\"edges\"")) return FileKind::layer_json;
@@ -63,7 +71,7 @@ FileKind file_kind(std::string_view text) noexcept {
     // Before the search for NUL bytes: a dump with a damaged place is still a dump, and is reported with the line.
     if (has_line(head, "# GraphModule: ") || has_line(head, "# GraphModules found: ")) return FileKind::autodeploy;
     if (has_line(head, "ExportedProgram:")) return FileKind::torch_export;
-    if (has_line(head, "class ") && contains(head, "(torch.nn.Module):")) return FileKind::fx_readable;
+    if (has_module_class(head)) return FileKind::fx_readable;
     if (contains(head, "\0"sv)) return FileKind::binary;
     const std::size_t first = head.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) return text.size() <= looked_at ? FileKind::empty : FileKind::text;

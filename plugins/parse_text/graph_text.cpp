@@ -4,6 +4,8 @@
 #include "characters.hpp"
 #include "file_kind.hpp"
 
+#include <algorithm>
+
 namespace adpipe::parse {
 
 namespace {
@@ -80,6 +82,29 @@ std::string summarise(const GraphModel& graph, const ModuleChoice& choice, std::
                                  (modules > 1 ? " of " + std::to_string(modules) : "") + ")"
                            : "all " + std::to_string(modules) + " modules";
     return text + ": " + with_thousands(ops) + " ops, " + with_thousands(weights) + " weights";
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+    constexpr std::string_view mark = "\xef\xbb\xbf";
+    return starts_with(text, mark) ? text.substr(mark.size()) : text;
+}
+
+void reserve_for(GraphBuilder& builder, std::size_t bytes) {
+    constexpr std::size_t most = 1 << 20;
+    builder.reserve(std::min(bytes / 32, most), std::min(bytes / 24, most));
+}
+
+Parsed parse_auto(const Source& source, const std::string& module) {
+    switch (file_kind(source.text)) {
+        case FileKind::autodeploy: return parse_autodeploy(source, module);
+        case FileKind::fx_readable: return parse_fx_readable(source, module);
+        case FileKind::torch_export: return parse_torch_export(source, module);
+        default: break;
+    }
+    Findings findings(source.path.string(), source.text);
+    require_kind(source.text, false, "parse.auto", findings);
+    findings.throw_if_errors();
+    return {};
 }
 
 void require_kind(std::string_view text, bool is_right_kind, std::string_view parser, Findings& findings) {

@@ -43,10 +43,20 @@ ModuleChoice choose_modules(const std::vector<ModuleText>& modules, const std::s
 /// "module X (why), 3,081 ops, 1,042 weights".
 std::string summarise(const GraphModel& graph, const ModuleChoice& choice, std::size_t modules);
 
+/// A mark that some editors put before UTF-8 is no part of the text.
+std::string_view without_byte_order_mark(std::string_view text);
+
+/// Makes room for what a text of that size may hold, as far as memory that is never touched costs nothing.
+void reserve_for(GraphBuilder& builder, std::size_t bytes);
+
 /// Reports an empty file, and one that looks like something else than `parser` reads.
 void require_kind(std::string_view text, bool is_right_kind, std::string_view parser, Findings& findings);
 
 /// Each throws Error with up to 20 diagnostics if the text cannot be read whole.
 Parsed parse_autodeploy(const Source& source, const std::string& module);
+Parsed parse_fx_readable(const Source& source, const std::string& module);
+Parsed parse_torch_export(const Source& source, const std::string& module);
+/// Chooses the parser by what the file holds.
+Parsed parse_auto(const Source& source, const std::string& module);
 
 }  // namespace adpipe::parse

@@ -51,6 +51,35 @@ public:
     explicit ParseAutodeploy(ParseOptions given) : GraphTextStage(std::move(given), &parse::parse_autodeploy) {}
 };
 
+class ParseFxReadable final : public GraphTextStage {
+public:
+    static constexpr const char* name = "parse.fx_readable";
+    static constexpr const char* summary = "Reads a graph that GraphModule.print_readable() wrote.";
+    static constexpr const char* doc =
+        "Reads the Python text of torch.fx graphs, as print_readable(), torch.compile's debug output and TORCH_LOGS=graph_code write it, with or "
+        "without strides, devices, source comments and module stacks. What is fetched from self is a weight; a file may hold several classes.";
+    explicit ParseFxReadable(ParseOptions given) : GraphTextStage(std::move(given), &parse::parse_fx_readable) {}
+};
+
+class ParseTorchExport final : public GraphTextStage {
+public:
+    static constexpr const char* name = "parse.torch_export";
+    static constexpr const char* summary = "Reads a graph that str(ExportedProgram) wrote.";
+    static constexpr const char* doc =
+        "Reads what torch.export programs print. Weights are arguments of forward in this text; the graph signature below it says which, and "
+        "where in the model each lives.";
+    explicit ParseTorchExport(ParseOptions given) : GraphTextStage(std::move(given), &parse::parse_torch_export) {}
+};
+
+class ParseAuto final : public GraphTextStage {
+public:
+    static constexpr const char* name = "parse.auto";
+    static constexpr const char* summary = "Reads a graph text of any form that a parser here knows.";
+    static constexpr const char* doc = "Looks at the file, not at its name, and reads it as the parser for that form does.";
+    explicit ParseAuto(ParseOptions given) : GraphTextStage(std::move(given), &parse::parse_auto) {}
+};
+
 }  // namespace
 
-ADPIPE_PLUGIN("parse_text", "0.1.0", "parse.autodeploy", adpipe::stage<ParseAutodeploy>())
+ADPIPE_PLUGIN("parse_text", "0.1.0", "parse.autodeploy parse.fx_readable parse.torch_export parse.auto",
+              adpipe::stage<ParseAutodeploy>(), adpipe::stage<ParseFxReadable>(), adpipe::stage<ParseTorchExport>(), adpipe::stage<ParseAuto>())

@@ -60,7 +60,7 @@ struct Edge {
     friend bool operator==(const Edge& a, const Edge& b) noexcept { return a.index == b.index; }
 };
 
-/// "aten.add.Tensor" → the same, "<built-in function getitem>" → "getitem", "<built-in method eq of type object at 0x7f…>" → "eq",
+/// "aten.add.Tensor" and "torch.ops.aten.add.Tensor" → "aten.add.Tensor", "<built-in function getitem>" and "operator.getitem" → "getitem", "<built-in method eq of type object at 0x7f…>" → "eq",
 /// "<function _insert_fused_gemm.<locals>.split_output at 0x…>" → "_insert_fused_gemm.<locals>.split_output". A view into `target`.
 ADPIPE_EXPORT std::string_view op_name(std::string_view target) noexcept;
 
