@@ -9,7 +9,7 @@
 namespace adpipe {
 
 /// Insertions, deletions and substitutions that turn `a` into `b`; upper and lower case count as equal.
-inline std::size_t edit_distance(std::string_view a, std::string_view b) {
+static inline std::size_t edit_distance(std::string_view a, std::string_view b) {
     const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
     std::vector<std::size_t> row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -27,7 +27,7 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 /// The name that `wanted` was probably meant to be: nearest by edit distance, else one that contains it; empty if none is near.
-inline std::string nearest_name(std::string_view wanted, const std::vector<std::string>& names) {
+static inline std::string nearest_name(std::string_view wanted, const std::vector<std::string>& names) {
     if (wanted.empty() || wanted.size() > 200) return {};
     std::size_t best = wanted.size() / 3 + 2;
     std::string nearest;
@@ -47,7 +47,7 @@ inline std::string nearest_name(std::string_view wanted, const std::vector<std::
 }
 
 /// "a, b, c", at most `most` of them, then "… and 12 more".
-inline std::string list_names(const std::vector<std::string>& names, std::size_t most = 20) {
+static inline std::string list_names(const std::vector<std::string>& names, std::size_t most = 20) {
     std::string text;
     for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + names[i];
     if (names.size() > most) text += " … and " + std::to_string(names.size() - most) + " more";
