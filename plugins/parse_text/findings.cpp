@@ -74,7 +74,12 @@ std::vector<Diagnostic> Findings::warnings() const {
 }
 
 std::uint32_t Findings::line_of(const char* at) const {
-    return static_cast<std::uint32_t>(count_lines(text_.substr(0, static_cast<std::size_t>(at - text_.data()))) + 1);
+    // Most questions come in the order of the text; counting from its beginning each time would be quadratic.
+    const auto offset = static_cast<std::size_t>(at - text_.data());
+    if (offset < counted_.offset) counted_ = {0, 0};
+    counted_.lines += count_lines(text_.substr(counted_.offset, offset - counted_.offset));
+    counted_.offset = offset;
+    return static_cast<std::uint32_t>(counted_.lines + 1);
 }
 
 std::string_view text_at(std::string_view text, const char* at) {

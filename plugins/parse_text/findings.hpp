@@ -44,6 +44,11 @@ private:
     std::string_view text_;
     Kept errors_;
     Kept warnings_;
+    /// Lines before the place that line_of() was last asked for.
+    mutable struct {
+        std::size_t offset = 0;
+        std::size_t lines = 0;
+    } counted_;
 };
 
 /// The text around `at` for use in a message: to the end of the line, at most 40 bytes, cut between characters.
