@@ -71,20 +71,10 @@ private:
         return result = std::move(found);
     }
 
-    /// A value that an op before `v` overwrote in place: what `v` reads under its name comes from that op, by a memory edge.
-    bool is_overwritten(VertexId value, VertexId v) const {
-        const auto edges = view_.graph->inputs(v);
-        return std::any_of(edges.begin(), edges.end(), [&](const Edge& edge) {
-            if (edge.kind != EdgeKind::memory || edge.source == value) return false;
-            const auto read = view_.graph->inputs(edge.source);
-            return std::any_of(read.begin(), read.end(), [&](const Edge& e) { return e.source == value; });
-        });
-    }
-
     std::vector<Origin> origins_of_inputs(VertexId v) {
         std::vector<Origin> found;
         for (const Edge& edge : view_.graph->inputs(v)) {
-            if (edge.kind == EdgeKind::memory || !is_overwritten(edge.source, v)) append_origins(found, edge, no_vertex);
+            if (edge.kind == EdgeKind::memory || !is_overwritten(*view_.graph, edge.source, v)) append_origins(found, edge, no_vertex);
         }
         std::stable_sort(found.begin(), found.end(), [](const Origin& a, const Origin& b) { return a.vertex < b.vertex; });
         return found;
@@ -115,6 +105,15 @@ private:
 }  // namespace
 
 Fold fold_named(std::string_view name) { return name == "none" ? Fold::none : Fold::shape; }
+
+bool is_overwritten(const GraphModel& graph, VertexId value, VertexId reader) noexcept {
+    const auto edges = graph.inputs(reader);
+    return std::any_of(edges.begin(), edges.end(), [&](const Edge& edge) {
+        if (edge.kind != EdgeKind::memory || edge.source == value) return false;
+        const auto read = graph.inputs(edge.source);
+        return std::any_of(read.begin(), read.end(), [&](const Edge& e) { return e.source == value; });
+    });
+}
 
 FoldedLayer fold_layer(const LayerView& view, Fold fold) { return Folder(view, fold).run(); }
 

@@ -199,10 +199,10 @@ void KernelsByLayer::fill(LayerView& view) const {
         sums[occurrence.step] += duration_of(trace, occurrence.kernel);
         intervals[occurrence.step].push_back({trace.kernels.start[occurrence.kernel], trace.kernels.end[occurrence.kernel]});
     }
-    times.step_sum = spread_of(std::move(sums));
-    std::vector<Nanoseconds> walls;
-    for (auto& step : intervals) walls.push_back(union_length(std::move(step)));
-    times.wall = spread_of(std::move(walls));
+    for (auto& step : intervals) times.step_walls.push_back(union_length(std::move(step)));
+    times.step_sums = std::move(sums);
+    times.step_sum = spread_of(times.step_sums);
+    times.wall = spread_of(times.step_walls);
     times.streams = streams_by_use(trace, view.kernels);
     times.outside = outside_;
     times.outside_by_reason = outside_by_reason_;

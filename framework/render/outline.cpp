@@ -79,6 +79,7 @@ public:
         find_spine();
         find_segments();
         place_by_group();
+        place_joins();
         place_by_neighbours();
         build_blocks();
         find_auxiliary();
@@ -151,6 +152,31 @@ private:
             if (!kind || !view_.contains(v)) continue;
             places_[v] = {false, segments_[v], *kind, view_.layers->text(member.sub_group)};
         }
+    }
+
+    /// The op that made the value of `v`, behind ops that only change its shape.
+    VertexId maker_of(VertexId v) {
+        for (int steps = 0; steps < 64 && view_.contains(v) && is_shape_only(*view_.graph, v) && !into_[v].empty(); ++steps) {
+            v = into_[v].front();
+        }
+        return v;
+    }
+
+    /// What brings its own branch and another together (attention itself, the sum of the experts) stands below both.
+    void place_joins() {
+        std::vector<VertexId> joins;
+        for (const auto& [v, place] : places_) {
+            if (place.sub_group.empty() || is_shape_only(*view_.graph, v)) continue;
+            bool from_own = false;
+            bool from_other = false;
+            for (const VertexId source : into_[v]) {
+                const auto made = places_.find(maker_of(source));
+                if (made == places_.end() || !made->second.same_block(place) || made->second.sub_group.empty()) continue;
+                (made->second.sub_group == place.sub_group ? from_own : from_other) = true;
+            }
+            if (from_own && from_other) joins.push_back(v);
+        }
+        for (const VertexId v : joins) places_[v].sub_group.clear();
     }
 
     std::set<Place> neighbours(VertexId v, std::map<VertexId, std::vector<VertexId>>& next,

@@ -18,6 +18,7 @@ using render::LayerView;
 constexpr std::size_t shown_kernels = 8;
 constexpr int longest_text = 40;
 constexpr int longest_fact = 30;
+constexpr int longest_reason = 90;
 
 std::string cell(std::string_view attributes, std::string_view content) {
     return "<TD " + std::string{attributes} + ">" + std::string{content} + "</TD>";
@@ -25,8 +26,8 @@ std::string cell(std::string_view attributes, std::string_view content) {
 
 std::string small(std::string_view text) { return font(render::fit(render::visible_text(text), longest_fact), 9, render::colour::quiet_text); }
 
-std::string kernel_row(std::string_view name, std::string_view time) {
-    return "<TR>" + cell(R"(ALIGN="LEFT")", font(render::fit(render::visible_text(name), longest_text - 4), 10, render::colour::text)) +
+std::string kernel_row(std::string_view name, std::string_view time, int longest = longest_text - 4) {
+    return "<TR>" + cell(R"(ALIGN="LEFT")", font(render::fit(render::visible_text(name), longest), 10, render::colour::text)) +
            cell(R"(ALIGN="RIGHT")", font("  " + std::string{time}, 10, render::colour::text)) + "</TR>";
 }
 
@@ -107,7 +108,7 @@ std::string head(const LayerView& view, const std::string& title, VertexId v) {
 void append_reasons(std::string& rows, const std::vector<render::Unattributed>& list, std::string_view where) {
     for (std::size_t i = 0; i < std::min<std::size_t>(list.size(), 5); ++i) {
         const std::string reason = list[i].reason.empty() ? std::string{"no reason given"} : list[i].reason;
-        rows += kernel_row(std::string{where} + reason + " (" + std::to_string(list[i].kernels) + ")", render::duration_text(list[i].time));
+        rows += kernel_row(std::string{where} + reason + " (" + std::to_string(list[i].kernels) + ")", render::duration_text(list[i].time), longest_reason);
     }
 }
 

@@ -36,7 +36,8 @@ Json kernel_json(const LayerView& view, const KernelUse& kernel, std::size_t ind
                  {"duration_ns", kernel.time.median},
                  {"duration_us", microseconds(kernel.time.median, 1)},
                  {"stream_id", kernel.stream}};
-    json["x_node"] = kernel.node == no_vertex ? Json{nullptr} : Json{json_text(view.graph->vertex(kernel.node).name)};
+    json["x_node"] = nullptr;
+    if (kernel.node != no_vertex) json["x_node"] = json_text(view.graph->vertex(kernel.node).name);
     json["x_evidence"] = evidence_text(kernel.evidence);
     json["x_min_ns"] = kernel.time.minimum;
     json["x_max_ns"] = kernel.time.maximum;

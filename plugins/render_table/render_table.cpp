@@ -2,6 +2,8 @@
 
 #include <adpipe/plugin.hpp>
 #include <adpipe/render/chosen_layers.hpp>
+#include <adpipe/render/flat_table.hpp>
+#include <adpipe/render/report.hpp>
 
 #include <array>
 
@@ -58,9 +60,9 @@ public:
 private:
     std::string text_of(const Context& context, const render::LayerView& view, const std::string& format, bool first) const {
         const render::Fold fold = render::fold_named(options_.fold);
-        if (format == "tsv") return flat_table(view, '\t', first);
-        if (format == "csv") return flat_table(view, ',', first);
-        if (format == "markdown") return markdown_report(view, fold, context.pipeline());
+        if (format == "tsv") return render::flat_table(view, '\t', first);
+        if (format == "csv") return render::flat_table(view, ',', first);
+        if (format == "markdown") return render::markdown_report(view, fold, context.pipeline());
         const Terminal terminal = options_.file.empty() ? context.terminal() : Terminal{};
         return terminal_report(view, fold, context.pipeline(), terminal);
     }

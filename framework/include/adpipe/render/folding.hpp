@@ -13,6 +13,10 @@ enum class Fold : std::uint8_t { none, shape };
 /// "none" or "shape".
 ADPIPE_EXPORT Fold fold_named(std::string_view name);
 
+/// True if an op before `reader` has written over `value` in place: what `reader` reads under that name comes from that op, by a
+/// memory edge.
+ADPIPE_EXPORT bool is_overwritten(const GraphModel& graph, VertexId value, VertexId reader) noexcept;
+
 /// An edge between shown vertices.
 struct FoldedEdge {
     VertexId from = no_vertex;

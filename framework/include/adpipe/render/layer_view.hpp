@@ -86,6 +86,8 @@ struct LayerTimes {
     std::vector<Unattributed> unattributed_by_reason;
     Spread step_sum;               ///< of the layer's kernels in one step
     Spread wall;                   ///< length of the union of their intervals in one step
+    std::vector<Nanoseconds> step_sums;   ///< by `steps`
+    std::vector<Nanoseconds> step_walls;  ///< by `steps`
     std::vector<std::int64_t> streams;  ///< the busiest first
     /// Kernels of the chosen steps that are of no known layer, in one step.
     Nanoseconds outside = 0;

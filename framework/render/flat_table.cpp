@@ -1,19 +1,13 @@
-#include "report.hpp"
-
-#include <adpipe/render/number.hpp>
+#include <adpipe/render/flat_table.hpp>
 #include <adpipe/render/text.hpp>
 
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <utility>
 
-namespace adpipe::render_table {
+namespace adpipe::render {
 
 namespace {
-
-using render::KernelUse;
-using render::LayerView;
 
 std::string decimal(double value, int decimals) {
     char text[64];
@@ -42,7 +36,7 @@ private:
     void field(std::string_view text) {
         if (!first_) out_ += separator_;
         first_ = false;
-        out_ += separator_ == ',' ? render::csv_field(text) : render::tsv_field(text);
+        out_ += separator_ == ',' ? csv_field(text) : tsv_field(text);
     }
     void end_row() {
         out_ += '\n';
@@ -118,4 +112,4 @@ private:
 
 std::string flat_table(const LayerView& view, char separator, bool with_header) { return FlatTable(view, separator).text(with_header); }
 
-}  // namespace adpipe::render_table
+}  // namespace adpipe::render
