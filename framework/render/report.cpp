@@ -107,6 +107,12 @@ std::vector<LabelledText> total_lines(const LayerView& view) {
     std::vector<LabelledText> lines;
     lines.push_back({"sum", duration_text(times.sum) + " = " + duration_text(times.attributed) + " on nodes + " +
                                 duration_text(times.unattributed) + " on none; medians of " + count_text(view.kernels.size(), "kernel")});
+    const auto partial = std::count_if(view.kernels.begin(), view.kernels.end(), [&](const KernelUse& kernel) {
+        return kernel.time.count < times.steps.size();
+    });
+    if (partial > 0) {
+        lines.push_back({"", count_text(static_cast<std::size_t>(partial), "kernel") + (partial == 1 ? " is" : " are") + " not in every step: the steps differ, and no one step has this sum"});
+    }
     lines.push_back({"per step", "sum " + spread_text(times.step_sum) + ", wall " + spread_text(times.wall)});
     for (const Unattributed& entry : times.unattributed_by_reason) {
         lines.push_back({"on no node", duration_text(entry.time) + ", " + count_text(entry.kernels, "kernel") + ": " +

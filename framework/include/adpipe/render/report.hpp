@@ -34,7 +34,7 @@ ADPIPE_EXPORT std::vector<ReportPart> report_parts(const LayerView& view, Fold f
 using LabelledText = std::pair<std::string, std::string>;
 /// What feeds the layer ("in") and what it feeds ("out"); a further line of the same label has an empty one.
 ADPIPE_EXPORT std::vector<LabelledText> boundary_lines(const LayerView& view);
-/// Totals, shown to add up: "sum", "per step", "on no node" and "in no layer" with the reasons.
+/// Totals, shown to add up: "sum" (and whether the steps differ in their kernels), "per step", "on no node" and "in no layer" with the reasons.
 ADPIPE_EXPORT std::vector<LabelledText> total_lines(const LayerView& view);
 /// "47 nodes: mla 21, moe 11, norm 8".
 ADPIPE_EXPORT std::string nodes_line(const LayerView& view);
