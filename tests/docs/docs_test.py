@@ -11,7 +11,8 @@ CODE = re.compile(r"\bADP-[A-Z]+-\d{3}\b")
 
 def documents():
     folders = [PROJECT, PROJECT / "docs", PROJECT / "samples", PROJECT / "tests", PROJECT / "configs"]
-    return sorted({file for folder in folders for file in folder.glob("*.md" if folder == PROJECT else "**/*.md")})
+    found = {file for folder in folders for file in folder.glob("*.md" if folder == PROJECT else "**/*.md")}
+    return sorted(file for file in found if "expect" not in file.parts)  # what the program is to write is not a document
 
 
 def codes_in_sources():
