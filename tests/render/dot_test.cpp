@@ -1,0 +1,171 @@
+#include "sample.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace adpipe;
+using namespace adpipe::testing;
+
+namespace {
+
+const Options dot_only{{"formats", std::vector<std::string>{"dot"}}};
+
+std::string dot_of(const Sample& sample, bool with_trace = true, const Options& options = dot_only) {
+    return rendered("render.dot", sample, options, with_trace)->files.at("092_compile_compile_model_layer1.dot");
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+}
+
+/// A program in a directory of its own, which goes with the object.
+class Script {
+public:
+    explicit Script(const std::string& body) {
+        char name[] = "/tmp/adpipe_test_XXXXXX";
+        directory_ = ::mkdtemp(name);
+        std::ofstream(path()) << "#!/bin/sh\n" << body << "\n";
+        ::chmod(path().c_str(), 0700);
+    }
+    ~Script() { std::filesystem::remove_all(directory_); }
+    Script(const Script&) = delete;
+    Script& operator=(const Script&) = delete;
+    std::string path() const { return directory_ + "/draw"; }
+
+private:
+    std::string directory_;
+};
+
+struct Attempt {
+    std::unique_ptr<RecordingContext> context;
+    Diagnostic error;
+};
+
+Attempt attempt(const std::string& program, double limit = 60) {
+    Attempt result{make_sample().context(), {}};
+    try {
+        renderer("render.dot", {{"program", program}, {"time_limit", limit}, {"formats", std::vector<std::string>{"dot", "svg"}}})
+            ->run(*result.context);
+    } catch (const Error& error) {
+        result.error = error.diagnostics().front();
+    }
+    return result;
+}
+
+bool graphviz_is_there() { return std::system("dot -V >/dev/null 2>&1") == 0; }
+
+}  // namespace
+
+TEST_CASE("the picture has spine, blocks, lanes, inputs and output") {
+    const Sample sample = make_sample();
+    const std::string dot = dot_of(sample);
+    const auto id = [&](const char* name) { return "n" + std::to_string(sample.vertex(name)); };
+    for (const char* title : {"<B>Attention</B>", "<B>Q</B>", "<B>KV</B>", "<B>Mixture of experts</B>", "<B>Router</B>", "<B>Experts</B>",
+                              "<B>Shared experts</B>", "auxiliary stream 29", "<B>Layer 0 residual output</B>", "<B>KV cache</B>",
+                              "<B>RoPE cos/sin</B>", "<B>batch metadata</B>", "<B>behind the last layer</B>", "<B>test · layer 1</B>"}) {
+        CHECK_MESSAGE(has(dot, title), title);
+    }
+    CHECK(has(dot, "in0 -> " + id("residual_1") + " [penwidth=3.5"));
+    CHECK(has(dot, id("residual_1") + " -> " + id("sum_1") + " [penwidth=3.5"));
+    CHECK(has(dot, id("sum_1") + " -> out [penwidth=3.5"));
+    CHECK(has(dot, id("q_1") + " -> " + id("attention_1") + " ["));
+    CHECK_FALSE(has(dot, id("q_view_1") + " ["));
+    CHECK(has(dot_of(sample, true, {{"formats", std::vector<std::string>{"dot"}}, {"fold", std::string{"none"}}}), id("q_view_1") + " ["));
+}
+
+TEST_CASE("every kernel is in the picture with its time, and the evidence by line") {
+    const std::string dot = dot_of(make_sample());
+    for (const char* kernel : {"rms_norm_kernel", "gemm_kernel", "splitKreduce_kernel", "fmhaSm100fKernel_Qkv", "router_gemm_kernel",
+                               "swiglu_kernel", "experts_kernel", "add_kernel"}) {
+        CHECK_MESSAGE(has(dot, ">" + std::string{kernel} + "</FONT>"), kernel);
+    }
+    CHECK(has(dot, "  11.0 µs</FONT>"));
+    for (const char* style : {"STYLE=\"SOLID\"", "STYLE=\"DASHED\"", "STYLE=\"DOTTED\""}) CHECK_MESSAGE(has(dot, style), style);
+    CHECK(has(dot, "<B>sum 58.5 µs · wall 46.5 µs</B>"));
+    CHECK(has(dot, "Time on no node"));
+    CHECK(has(dot, "in this layer: its range names a module that the dump does not hold (1)"));
+    CHECK(has(dot, "↳ in the kernel of add"));
+}
+
+TEST_CASE("without a trace the picture is the structure alone") {
+    const std::string dot = dot_of(make_sample(), false);
+    CHECK(has(dot, "no trace: structure only"));
+    CHECK(has(dot, "auxiliary stream<"));
+    CHECK_FALSE(has(dot, "µs"));
+    CHECK_FALSE(has(dot, "unattributed"));
+}
+
+TEST_CASE("the same input gives the same text") { CHECK(dot_of(make_sample()) == dot_of(make_sample())); }
+
+TEST_CASE("hostile names stay text in DOT") {
+    const std::string dot = dot_of(make_sample("x\"]; evil -> y; //\\\n<B>&amp;{|}\x01\xff", "k<TABLE>\"\\N&"));
+    CHECK(has(dot, R"(%x\"]; evil -> y; //\\\\n<B>&amp;{|}\\x01\\xff)"));
+    CHECK_FALSE(has(dot, "<B>&amp;{"[0] + std::string{"TABLE>\"\\N"}));
+    // Quotes outside of HTML-like labels are balanced: no text ended a string early.
+    std::istringstream lines(dot);
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t escaped = count(line, "\\\"") - count(line, "\\\\\"");
+        CHECK((count(line, "\"") - escaped) % 2 == 0);
+    }
+}
+
+TEST_CASE("Graphviz accepts hostile names and shows them as text") {
+    if (!graphviz_is_there()) {
+        MESSAGE("skipped: no Graphviz here");
+        return;
+    }
+    const auto context = rendered("render.dot", make_sample("x\"]; evil -> y; //\\<B>&amp;<script>漢\x01\xff", "k<TABLE>\"\\N&"),
+                                  {{"formats", std::vector<std::string>{"svg", "png"}}});
+    const std::string& svg = context->files.at("092_compile_compile_model_layer1.svg");
+    CHECK(has(svg, "&lt;script&gt;漢"));
+    CHECK_FALSE(has(svg, "<script"));
+    CHECK_FALSE(has(svg, ">evil<"));
+    CHECK(context->files.at("092_compile_compile_model_layer1.png").substr(1, 3) == "PNG");
+    CHECK(context->files.size() == 2);
+}
+
+TEST_CASE("without Graphviz there is the DOT text and a hint") {
+    const Attempt result = attempt("no-such-program-as-this");
+    CHECK(result.error.code.empty());
+    CHECK(result.context->files.size() == 1);
+    CHECK(result.context->files.count("092_compile_compile_model_layer1.dot") == 1);
+    REQUIRE(result.context->reports.size() == 1);
+    CHECK(result.context->reports[0].code == "ADP-RND-004");
+    CHECK(result.context->reports[0].severity == Severity::warning);
+}
+
+TEST_CASE("a layout program that hangs is stopped, with its children") {
+    const Script hangs("tail -f /dev/null");
+    const Attempt result = attempt(hangs.path(), 0.05);
+    CHECK(result.error.code == "ADP-RND-005");
+    CHECK(has(result.error.message, "took more than 0.05 s"));
+    CHECK(result.context->files.size() == 1);
+}
+
+TEST_CASE("a layout program that dies leaves one message and no picture") {
+    const Script fails("echo half a picture; echo 'what it says' >&2; exit 3");
+    const Attempt failed = attempt(fails.path());
+    CHECK(failed.error.code == "ADP-RND-006");
+    CHECK(has(failed.error.message, "exit status 3"));
+    CHECK(failed.error.notes == std::vector<std::string>{"what it says"});
+    CHECK(failed.context->files.size() == 1);
+    const Script killed("kill -9 $$");
+    CHECK(has(attempt(killed.path()).error.message, "killed by signal 9"));
+    // It does not even read its input.
+    const Script deaf("exec true");
+    const Attempt nothing = attempt(deaf.path());
+    CHECK(nothing.error.code.empty());
+}
