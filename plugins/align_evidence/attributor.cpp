@@ -136,8 +136,7 @@ private:
     void hand_out(std::size_t p) {
         const Pass& pass = passes_[p];
         std::vector<Answer> of_slot(pass.slot_count);
-        const Evidence strong = pass.replay ? Evidence::lineage : Evidence::annotation;
-        for (std::uint32_t slot = 0; slot < pass.slot_count; ++slot) of_slot[slot] = from_scope(pass, slot, strong);
+        for (std::uint32_t slot = 0; slot < pass.slot_count; ++slot) of_slot[slot] = from_scope(pass, slot);
         if (aligned_[p].aligned) {
             for (std::size_t c = 0; c < pass.chains.size(); ++c) {
                 for (std::size_t i = 0; i < pass.chains[c].size(); ++i) {
@@ -165,7 +164,7 @@ private:
     }
 
     /// What ranges and annotations alone say.
-    Answer from_scope(const Pass& pass, std::uint32_t slot, Evidence strong) {
+    Answer from_scope(const Pass& pass, std::uint32_t slot) {
         Answer answer;
         const Scope& scope = scopes_[pass.scope[slot]];
         if (pass.left_out[slot]) {
@@ -176,9 +175,10 @@ private:
         answer.layer = scope.layer;
         if (scope.op == OpTable::no_op && scope.layer == layer_unknown) return answer;
         answer.op = scope.op;
-        answer.evidence = strong;
+        const bool by_capture = pass.replay && !pass.annotated[slot];
+        answer.evidence = by_capture ? Evidence::lineage : Evidence::annotation;
         answer.confidence = 1;
-        answer.reason = text((pass.replay ? "captured inside '" : "launched inside '") + scope.text + "'");
+        answer.reason = text((pass.annotated[slot] ? "the trace says '" : by_capture ? "captured inside '" : "launched inside '") + scope.text + "'");
         return answer;
     }
 

@@ -12,6 +12,7 @@ namespace {
 struct Slot {
     std::uint32_t kernel = 0;  ///< that ran there, or an example
     std::uint32_t scope = ScopeTable::nothing;
+    bool annotated = false;     ///< the scope comes from the kernel's own annotation
     bool origin_known = false;  ///< whether the moment of its launch or capture is known at all
     bool edge = false;
 };
@@ -43,6 +44,7 @@ private:
         for (std::size_t i = 0; i < slots.size(); ++i) {
             slots[i].kernel = graph.example[i];
             slots[i].scope = scopes_.of_annotation(graph.example[i]);
+            slots[i].annotated = slots[i].scope != ScopeTable::nothing;
             slots[i].origin_known = graph.made[i] >= 0;
             if (slots[i].scope == ScopeTable::nothing && slots[i].origin_known) slots[i].scope = scopes_.at(graph.made_by[i], graph.made[i]);
         }
@@ -62,6 +64,7 @@ private:
             slots[i].kernel = k;
             slots[i].edge = !step.replay;
             slots[i].scope = scopes_.of_annotation(k);
+            slots[i].annotated = slots[i].scope != ScopeTable::nothing;
             if (step.replay || kernels_.correlation.empty()) continue;
             const std::uint32_t call = launches_.find(step.process, kernels_.correlation[k], kernels_.start[k]);
             if (call == LaunchIndex::none) continue;
@@ -123,10 +126,12 @@ private:
         pass.slot_count = slots.size();
         pass.fixed_op.assign(slots.size(), OpTable::no_op);
         pass.scope.assign(slots.size(), ScopeTable::nothing);
+        pass.annotated.assign(slots.size(), false);
         pass.left_out.assign(slots.size(), false);
         judge_unscoped(pass, slots);
         for (std::size_t i = 0; i < slots.size(); ++i) {
             pass.scope[i] = slots[i].scope;
+            pass.annotated[i] = slots[i].annotated;
             pass.fixed_op[i] = scopes_[slots[i].scope].op;
         }
         std::map<std::int64_t, std::size_t> chain_of_stream;

@@ -20,6 +20,7 @@ struct Pass {
     /// Per slot, where stronger evidence already named the op; else OpTable::no_op.
     std::vector<std::uint32_t> fixed_op;
     std::vector<std::uint32_t> scope;  ///< per slot
+    std::vector<bool> annotated;       ///< per slot: the scope was written on the kernel itself, not found by its capture
     std::vector<bool> left_out;        ///< per slot: known to belong to no op
     bool replay = false;
     bool losses = false;
