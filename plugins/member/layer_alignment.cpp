@@ -25,6 +25,7 @@ void LayerSolver::look_through_identities() {
 void LayerSolver::hash_what_follows() {
     for (auto& round : follows_) round.assign(flow_.size(), 0);
     for (FlowId v = flow_.size(); v-- > 0;) {
+        if (constant_[v] != 0) continue;  // weights are never twins; a mixture of experts would look at a thousand of them a thousand times
         for (const FlowId user : flow_.users(v)) {
             if (!is_op(user)) continue;
             const auto arguments = flow_.arguments(user);
