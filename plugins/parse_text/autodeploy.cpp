@@ -23,6 +23,7 @@ Parsed parse_autodeploy(const Source& source, const std::string& module) {
         bytes += modules[i].body.size();
         check_encoding(modules[i].body, findings);
     }
+    findings.throw_if_errors();
     GraphBuilder builder(source.path, source.owner);
     reserve_for(builder, bytes);
     builder.set_may_lack_edges();  // the writer leaves out keyword arguments
