@@ -1,7 +1,12 @@
 // A working stage behind a stamp that is wrong in the way that BREAK names.
 #include <adpipe/plugin.hpp>
 
+#include <cstdlib>
+
 namespace {
+
+/// Runs when the file is loaded, which must not happen.
+[[gnu::constructor]] void end_the_program() { std::abort(); }
 
 class Idle : public adpipe::Stage {
 public:
@@ -16,13 +21,15 @@ struct Break {
     bool revision = false;
     bool boost = false;
     bool sanitizer = false;
+    bool debug = false;
     bool names = false;
 };
 constexpr Break epoch{.epoch = true};
 constexpr Break revision{.revision = true};
 constexpr Break boost{.boost = true};
 constexpr Break sanitizer{.sanitizer = true};
-constexpr Break everything{.epoch = true, .boost = true, .sanitizer = true, .names = true};
+constexpr Break debug{.debug = true};
+constexpr Break everything{.epoch = true, .boost = true, .sanitizer = true, .debug = true, .names = true};
 constexpr Break names{.names = true};
 
 constexpr AdpipeAbi broken(const Break& what) {
@@ -36,8 +43,8 @@ constexpr AdpipeAbi broken(const Break& what) {
         stamp.standard_library = 99;
         stamp.model_layout = 0x0123456789abcdefU;
         stamp.cplusplus = 201703;
-        stamp.flags ^= ADPIPE_ABI_DEBUG_CONTAINERS;
     }
+    if (what.debug) stamp.flags ^= ADPIPE_ABI_DEBUG_CONTAINERS;
     return stamp;
 }
 

@@ -128,6 +128,16 @@ TEST_CASE("one file reached by two ways is one plugin") {
     CHECK(registry.find("render.twin").diagnostics.empty());
 }
 
+TEST_CASE("sanitizers, and everything at once") {
+    SearchSettings settings;
+    settings.command_line = {plugins / "sanitizer_flag.so", plugins / "wrong_everything.so"};
+    const auto problems = Registry{search_places(settings)}.named_problems();
+    REQUIRE(problems.size() == 2);
+    REQUIRE(problems[0].notes.size() == 1);
+    CHECK(problems[0].notes[0].find("AddressSanitizer") != std::string::npos);
+    CHECK(problems[1].notes.size() == 9);
+}
+
 TEST_CASE("a plugin whose declaration is wrong is refused whole, with every fault") {
     const auto faults_of = [](const char* plugin, const char* stage) {
         SearchSettings settings;
