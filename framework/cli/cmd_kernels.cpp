@@ -15,7 +15,7 @@
 namespace adpipe::cli {
 namespace {
 
-constexpr std::array<const char*, 14> column_names = {"kind",  "row",  "start_ns", "duration_ns", "process",  "device",     "stream",
+constexpr std::array<const char*, 14> kernel_columns = {"kind",  "row",  "start_ns", "duration_ns", "process",  "device",     "stream",
                                                       "phase", "step", "layer",    "node",        "evidence", "confidence", "name"};
 constexpr std::string_view unknown = "-";
 
@@ -43,7 +43,7 @@ public:
         return step != Window::no_step && table_.window.steps[step].chosen;
     }
 
-    const std::array<std::string, column_names.size()>& row(std::uint32_t k) {
+    const std::array<std::string, kernel_columns.size()>& row(std::uint32_t k) {
         static constexpr std::array<std::string_view, 3> kinds{"kernel", "memcpy", "memset"};
         fields_[0] = kinds[static_cast<std::size_t>(kernels_.kind[k])];
         number(1, kernels_.row[k]);
@@ -114,13 +114,13 @@ private:
     const Trace& trace_;
     const Kernels& kernels_;
     std::vector<std::string> names_;
-    std::array<std::string, column_names.size()> fields_;
+    std::array<std::string, kernel_columns.size()> fields_;
 };
 
 void write_tsv(const KernelTable& table) {
     Output& output = Output::standard();
     std::string line;
-    for (const char* name : column_names) line += (line.empty() ? "" : "\t") + std::string{name};
+    for (const char* name : kernel_columns) line += (line.empty() ? "" : "\t") + std::string{name};
     output.write(line + "\n");
     RowWriter rows(table);
     for (std::uint32_t k = 0; k < table.window.trace->kernels.size(); ++k) {
@@ -148,7 +148,7 @@ void write_json(const KernelTable& table) {
         separator = ",\n{";
         for (std::size_t i = 0; i < fields.size(); ++i) {
             const bool plain = fields[i] != unknown && (is_number(i) || i == 8 || i == 12);
-            object += (i == 0 ? "" : ", ") + json_text(column_names[i]) + ": ";
+            object += (i == 0 ? "" : ", ") + json_text(kernel_columns[i]) + ": ";
             object += fields[i] == unknown ? "null" : plain ? fields[i] : json_text(fields[i]);
         }
         output.write(object + "}");
@@ -157,7 +157,7 @@ void write_json(const KernelTable& table) {
 }
 
 void write_table(const KernelTable& table) {
-    std::vector<std::vector<std::string>> lines{{column_names.begin(), column_names.end()}};
+    std::vector<std::vector<std::string>> lines{{kernel_columns.begin(), kernel_columns.end()}};
     RowWriter rows(table);
     for (std::uint32_t k = 0; k < table.window.trace->kernels.size(); ++k) {
         if (!rows.is_wanted(k)) continue;

@@ -14,8 +14,8 @@
 namespace adpipe::cli {
 namespace {
 
-constexpr std::array<const char*, 7> column_names = {"module", "stack", "node", "layer", "group", "sub_group", "reason"};
-using Row = std::array<std::string, column_names.size()>;
+constexpr std::array<const char*, 7> member_columns = {"module", "stack", "node", "layer", "group", "sub_group", "reason"};
+using Row = std::array<std::string, member_columns.size()>;
 
 Row row_of(const GraphModel& graph, const Layers& layers, VertexId v) {
     const Vertex& vertex = graph.vertex(v);
@@ -39,7 +39,7 @@ void append_field(std::string& line, std::string_view text) {
 /// Written without a string per field: a dump has tens of thousands of vertices.
 void write_tsv(const GraphModel& graph, const Layers& layers) {
     std::string text;
-    for (const char* name : column_names) text += (text.empty() ? "" : "\t") + std::string{name};
+    for (const char* name : member_columns) text += (text.empty() ? "" : "\t") + std::string{name};
     text += '\n';
     std::vector<std::string> modules;
     for (const GraphModule& module : graph.modules()) modules.push_back(tsv_text(module.name));
@@ -72,8 +72,8 @@ void write_json(const GraphModel& graph, const Layers& layers) {
         const Row row = row_of(graph, layers, v);
         std::string object = v == 0 ? "\n{" : ",\n{";
         for (std::size_t i = 0; i < row.size(); ++i) {
-            const bool is_number = std::string_view{column_names[i]} == "layer" && layers.of[v].layer >= 0;
-            object += (i == 0 ? "" : ", ") + json_text(column_names[i]) + ": " + (is_number ? row[i] : json_text(row[i]));
+            const bool is_number = std::string_view{member_columns[i]} == "layer" && layers.of[v].layer >= 0;
+            object += (i == 0 ? "" : ", ") + json_text(member_columns[i]) + ": " + (is_number ? row[i] : json_text(row[i]));
         }
         output.write(object + "}");
     }
@@ -81,7 +81,7 @@ void write_json(const GraphModel& graph, const Layers& layers) {
 }
 
 void write_table(const GraphModel& graph, const Layers& layers) {
-    std::vector<std::vector<std::string>> rows{{column_names.begin(), column_names.end()}};
+    std::vector<std::vector<std::string>> rows{{member_columns.begin(), member_columns.end()}};
     for (VertexId v = 0; v < graph.size(); ++v) {
         const Row row = row_of(graph, layers, v);
         rows.emplace_back(row.begin(), row.end());

@@ -13,3 +13,4 @@ add_custom_command(OUTPUT "${kernel_rules_table}" COMMAND compile_rules "${kerne
   DEPENDS compile_rules ${kernel_name_rules} COMMENT "Compiling the kernel-name rules" VERBATIM)
 target_sources(adpipe PRIVATE "${kernel_rules_table}" "${kernels_dir}/kernel_names.cpp" "${kernels_dir}/rule_reader.cpp"
   "${kernels_dir}/kernel_text.cpp" "${kernels_dir}/category.cpp")
+set_source_files_properties("${kernel_rules_table}" TARGET_DIRECTORY adpipe PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

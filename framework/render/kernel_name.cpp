@@ -19,10 +19,6 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool opens(char c) { return c == '<' || c == '(' || c == '[' || c == '{'; }
 bool closes(char c) { return c == '>' || c == ')' || c == ']' || c == '}'; }
-bool ends_with(std::string_view text, std::string_view end) {
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 template <std::size_t Size>
 bool is_one_of(std::string_view text, const std::array<std::string_view, Size>& words) {
     return std::find(words.begin(), words.end(), text) != words.end();
@@ -66,7 +62,7 @@ std::optional<std::string> name_in_mangled(std::string_view text) {
 
 std::string demangled(std::string_view name) {
     std::string text{name};
-    if (ends_with(text, ".kd")) text.resize(text.size() - 3);  // AMD's suffix for kernel descriptors
+    if (text.ends_with(".kd")) text.resize(text.size() - 3);  // AMD's suffix for kernel descriptors
     if (text.substr(0, 2) != "_Z") return text;
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> plain{abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status),
@@ -132,12 +128,12 @@ std::optional<std::string> operation_named_by(std::string_view word) {
     static constexpr std::array<std::string_view, 2> prefixes{"CUDAFunctorOnSelf_", "CUDAFunctor_"};
     static constexpr std::array<std::string_view, 8> suffixes{"_kernel_cuda", "_kernel_impl", "_cuda_out", "_kernel",
                                                               "_functor",     "Functor",      "Ops",       "_impl"};
-    if (is_one_of(word, plumbing) || word.substr(0, 10) == "gpu_kernel" || ends_with(word, "elementwise_kernel")) return {};
+    if (is_one_of(word, plumbing) || word.substr(0, 10) == "gpu_kernel" || word.ends_with("elementwise_kernel")) return {};
     for (const std::string_view prefix : prefixes) {
         if (word.substr(0, prefix.size()) == prefix) return std::string{word.substr(prefix.size())};
     }
     for (const std::string_view suffix : suffixes) {
-        if (word.size() > suffix.size() && ends_with(word, suffix)) {
+        if (word.size() > suffix.size() && word.ends_with(suffix)) {
             return snake_case(word.substr(0, word.size() - suffix.size()));
         }
     }
@@ -191,7 +187,7 @@ std::string name_of(std::string_view qualified, int nesting) {
                                           {"multi_tensor_apply_kernel", "multi-tensor "}};
     const NameParts parts = split_name(qualified);
     for (const Family& family : families) {
-        if (!ends_with(parts.base, family.ending)) continue;
+        if (!parts.base.ends_with(family.ending)) continue;
         if (const auto operation = wrapped_operation(parts.arguments)) return std::string{family.label} + *operation;
     }
     const std::string_view inner = first_named_argument(parts.arguments);

@@ -10,17 +10,13 @@ namespace adpipe::render {
 
 namespace {
 
-bool ends_with(std::string_view text, std::string_view end) {
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 /// Roles of the weights, without the scales that belong to them; the weight proper first.
 std::vector<std::string> weight_roles(const LayerView& view, VertexId v) {
     std::vector<std::string> roles;
     const auto add = [&](bool proper) {
         for (const VertexId weight : view.weights_of(v)) {
             const std::string_view name = view.graph->vertex(weight).name;
-            const bool is_proper = ends_with(name, "weight");
+            const bool is_proper = name.ends_with("weight");
             const bool is_scale = name.find("scale") != std::string_view::npos;
             if (is_proper != proper || is_scale) continue;
             std::string role = weight_role(name, view.number());

@@ -14,11 +14,8 @@ bool is_one_of(std::string_view text, const std::array<std::string_view, Size>& 
     return std::find(words.begin(), words.end(), text) != words.end();
 }
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-bool ends_with(std::string_view text, std::string_view end) {
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
 bool remove_prefix(std::string_view& text, std::string_view prefix) {
-    if (text.substr(0, prefix.size()) != prefix) return false;
+    if (!text.starts_with(prefix)) return false;
     text.remove_prefix(prefix.size());
     return true;
 }
@@ -100,8 +97,8 @@ std::string weight_role(std::string_view weight, std::int32_t layer) {
         const std::size_t at = weight.find(number);
         // A count of something else ("fused_weight_3_…") tells no role: the path before must speak of layers or blocks.
         const std::string_view before = weight.substr(0, std::min(at, weight.size()));
-        const bool is_layer_path = ends_with(before, "layers") || ends_with(before, "blocks") || ends_with(before, "block") ||
-                                   ends_with(before, "_h") || ends_with(before, ".h") || before == "h";
+        const bool is_layer_path = before.ends_with("layers") || before.ends_with("blocks") || before.ends_with("block") ||
+                                   before.ends_with("_h") || before.ends_with(".h") || before == "h";
         if (at != std::string_view::npos && is_layer_path) role = weight.substr(at + number.size());
     }
     for (const std::string_view module : modules) {
@@ -112,7 +109,7 @@ std::string weight_role(std::string_view weight, std::int32_t layer) {
         }
     }
     for (const std::string_view ending : endings) {
-        if (role.size() > ending.size() && ends_with(role, ending)) {
+        if (role.size() > ending.size() && role.ends_with(ending)) {
             role.remove_suffix(ending.size());
             break;
         }

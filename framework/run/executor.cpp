@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-Diagnostic fault(std::string code, std::string message, std::string hint = {}) {
+Diagnostic run_fault(std::string code, std::string message, std::string hint = {}) {
     Diagnostic diagnostic;
     diagnostic.code = std::move(code);
     diagnostic.message = std::move(message);
@@ -96,7 +96,7 @@ public:
     const fs::path& output_directory() const override { return run_.plan.output; }
 
     fs::path data_file(const fs::path& name) const override {
-        Diagnostic missing = fault("ADP-RUN-008", fmt::format("the data file '{}' of adpipe is not there", name.string()),
+        Diagnostic missing = run_fault("ADP-RUN-008", fmt::format("the data file '{}' of adpipe is not there", name.string()),
                                    "reinstall adpipe, or give the file by an option of the stage");
         for (const fs::path& directory : run_.settings.data_directories) {
             fs::path path = directory / name;
@@ -204,13 +204,13 @@ std::vector<Diagnostic> run_stage(Run& run, const PlannedStage& planned, StageCo
         if (!context.stop_requested()) context.check_outputs();
     } catch (const Error& error) {
         errors = error.diagnostics();
-        if (errors.empty()) errors.push_back(fault("ADP-RUN-001", "the stage failed without saying why"));
+        if (errors.empty()) errors.push_back(run_fault("ADP-RUN-001", "the stage failed without saying why"));
     } catch (const std::bad_alloc&) {
-        errors.push_back(fault("ADP-RUN-010", "there is not enough memory"));
+        errors.push_back(run_fault("ADP-RUN-010", "there is not enough memory"));
     } catch (const std::exception& error) {
-        errors.push_back(fault("ADP-RUN-001", error.what()));
+        errors.push_back(run_fault("ADP-RUN-001", error.what()));
     } catch (...) {
-        errors.push_back(fault("ADP-RUN-002", "the stage threw something that is no exception"));
+        errors.push_back(run_fault("ADP-RUN-002", "the stage threw something that is no exception"));
     }
     if (!errors.empty()) errors.back().notes.push_back(where_it_failed(run, planned, Clock::now() - start));
     return errors;

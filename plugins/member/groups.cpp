@@ -34,7 +34,7 @@ std::vector<GroupLabel> GroupFinder::find() {
 /// Name of a weight after the layer's number; the whole name if it has none.
 std::string_view GroupFinder::weight_role(FlowId weight) const {
     const Vertex& vertex = flow_.vertex(weight);
-    const std::string_view name = vertex.module_path.empty() ? vertex.name : vertex.module_path;
+    const std::string_view name = full_name(vertex);
     const auto placed = names_.of_activation(name);
     return placed ? placed->role : name;
 }

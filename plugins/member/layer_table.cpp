@@ -27,9 +27,9 @@ bool ends_like_weight(std::string_view name, const std::vector<std::string>& end
     return std::any_of(endings.begin(), endings.end(), [&](const std::string& ending) { return matches_glob(ending, name); });
 }
 
-std::string_view full_name(const Vertex& vertex) { return vertex.module_path.empty() ? vertex.name : vertex.module_path; }
-
 }  // namespace
+
+std::string_view full_name(const Vertex& vertex) { return vertex.module_path.empty() ? vertex.name : vertex.module_path; }
 
 LayerTable::LayerTable(const GraphModel& graph, const FlowGraph& flow, LayerNames& names,
                        const std::vector<std::string>& weight_endings) {

@@ -4,9 +4,13 @@
 #include "layer_names.hpp"
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace adpipe::member {
+
+/// The path that a weight has in the model, else the name that the text gives it.
+std::string_view full_name(const Vertex& vertex);
 
 /// Position of a layer in the order of computation over all stacks: encoder layers before decoder layers.
 using LayerIndex = std::int32_t;

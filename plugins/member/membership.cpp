@@ -19,8 +19,6 @@ namespace adpipe::member {
 
 namespace {
 
-std::string_view full_name(const Vertex& vertex) { return vertex.module_path.empty() ? vertex.name : vertex.module_path; }
-
 /// One module with the parts that it calls, on its way to verdicts.
 struct Root {
     explicit Root(const GraphModel& graph, std::uint16_t module, const Rules& rules)

@@ -46,7 +46,7 @@ ReasonWriter::WeightUse ReasonWriter::weight_use(FlowId v) const {
     for (const FlowId s : flow_.arguments(v)) {
         if (table_.of_weight(s) == no_layer) continue;
         const Vertex& weight = flow_.vertex(s);
-        const auto name = names_.of_activation(weight.module_path.empty() ? weight.name : weight.module_path);
+        const auto name = names_.of_activation(full_name(weight));
         if (name) return {module_of_role(name->role), table_.of_weight(s)};
     }
     return {name_of(v), no_layer};

@@ -22,7 +22,7 @@ std::size_t indent_of(std::string_view line) {
 }
 
 /// "class GraphModule(torch.nn.Module):", "class <lambda>(torch.nn.Module):", after blanks, a log's prefix or a file's name.
-bool is_class(std::string_view line, ClassHeader& header) {
+bool is_class_header(std::string_view line, ClassHeader& header) {
     constexpr std::string_view keyword = "class ";
     const std::size_t base = line.find(base_class);
     if (base == std::string_view::npos) return false;
@@ -44,7 +44,7 @@ std::vector<ClassHeader> class_headers(std::string_view text) {
         std::string_view line = text.substr(begin, text.find('\n', at) - begin);
         if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
         ClassHeader header;
-        if ((headers.empty() || headers.back().line.data() != line.data()) && is_class(line, header)) headers.push_back(header);
+        if ((headers.empty() || headers.back().line.data() != line.data()) && is_class_header(line, header)) headers.push_back(header);
     }
     return headers;
 }

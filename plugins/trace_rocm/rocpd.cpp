@@ -86,9 +86,9 @@ struct Symbol {
     std::int64_t registers = -1;
 };
 
-class Reader {
+class RocpdReader {
 public:
-    Reader(const sqlite::Database& database, Trace& trace) : database_(database), trace_(trace) {}
+    RocpdReader(const sqlite::Database& database, Trace& trace) : database_(database), trace_(trace) {}
 
     void read_metadata();
     void read_lookups();
@@ -120,7 +120,7 @@ private:
 };
 
 /// SELECT of the columns that the view has; NULL in place of the others.
-std::string Reader::select(const std::string& view, std::initializer_list<const char*> columns) const {
+std::string RocpdReader::select(const std::string& view, std::initializer_list<const char*> columns) const {
     const std::set<std::string> there = database_.columns(view);
     std::string sql;
     for (const char* column : columns) {
@@ -130,11 +130,11 @@ std::string Reader::select(const std::string& view, std::initializer_list<const 
     return sql + " FROM \"" + view + "\"";
 }
 
-sqlite::Query Reader::rows(const std::string& view, std::initializer_list<const char*> columns) const {
+sqlite::Query RocpdReader::rows(const std::string& view, std::initializer_list<const char*> columns) const {
     return database_.query(database_.has_table(view) ? select(view, columns) : "SELECT NULL WHERE 0");
 }
 
-void Reader::read_metadata() {
+void RocpdReader::read_metadata() {
     sqlite::Query row = rows("rocpd_metadata", {"tag", "value"});
     std::string version = "?";
     while (row.next()) {
@@ -144,7 +144,7 @@ void Reader::read_metadata() {
     trace_.format = "rocpd " + version;
 }
 
-void Reader::read_lookups() {
+void RocpdReader::read_lookups() {
     for (auto row = rows("rocpd_string", {"guid", "id", "string"}); row.next();) {
         strings_.add(guids_.number(row.text(0)), row.integer(1), trace_.string_id(row.text(2)));
     }
@@ -183,31 +183,31 @@ void Reader::read_lookups() {
     events_.finish();
 }
 
-std::uint16_t Reader::process(std::uint32_t guid, std::int64_t id) {
+std::uint16_t RocpdReader::process(std::uint32_t guid, std::int64_t id) {
     if (const std::uint16_t* const known = processes_.find(guid, id)) return *known;
     if (trace_.processes.empty()) trace_.processes.emplace_back();
     return 0;
 }
 
 /// Work and the call that started it share a correlation id or, where that is 0 (as in all that was seen), a stack id.
-std::uint64_t Reader::correlation(std::uint32_t guid, std::int64_t event_id) const {
+std::uint64_t RocpdReader::correlation(std::uint32_t guid, std::int64_t event_id) const {
     const Event* const event = events_.find(guid, event_id);
     if (event == nullptr) return no_id;
     const std::int64_t id = event->correlation > 0 ? event->correlation : event->stack;
     return id > 0 ? static_cast<std::uint64_t>(id) : no_id;
 }
 
-std::int32_t Reader::device(std::uint32_t guid, std::int64_t agent) const {
+std::int32_t RocpdReader::device(std::uint32_t guid, std::int64_t agent) const {
     const std::int32_t* const number = agents_.find(guid, agent);
     return number ? *number : -1;
 }
 
-std::int64_t Reader::stream(const sqlite::Query& row, int stream_column, int queue_column) const {
+std::int64_t RocpdReader::stream(const sqlite::Query& row, int stream_column, int queue_column) const {
     if (!row.is_null(stream_column)) return row.integer(stream_column);
     return row.is_null(queue_column) ? -1 : row.integer(queue_column);
 }
 
-void Reader::read_kernels() {
+void RocpdReader::read_kernels() {
     enum { guid, id, pid, agent, kernel, stream_id, queue_id, start, end, lds, block_x, block_y, block_z, grid_x, grid_y, grid_z, event, graph, exec, node };
     Kernels& k = trace_.kernels;
     const std::set<std::string> there = database_.columns("rocpd_kernel_dispatch");
@@ -244,7 +244,7 @@ void Reader::read_kernels() {
     }
 }
 
-void Reader::read_copies() {
+void RocpdReader::read_copies() {
     enum { guid, id, pid, start, end, name, to, from, size, stream_id, queue_id, event };
     Kernels& k = trace_.kernels;
     const bool has_nodes = !k.graph_node.empty();
@@ -277,7 +277,7 @@ void Reader::read_copies() {
 }
 
 /// The text of a range that the program marked; the region itself may be named after the call (roctxRangePush).
-StringId Reader::marker_text(std::string_view guid, std::int64_t event_id, StringId otherwise) {
+StringId RocpdReader::marker_text(std::string_view guid, std::int64_t event_id, StringId otherwise) {
     if (!marker_query_) {
         if (database_.columns("rocpd_event").count("extdata") == 0) return otherwise;
         marker_query_.emplace(database_.query(
@@ -289,7 +289,7 @@ StringId Reader::marker_text(std::string_view guid, std::int64_t event_id, Strin
     return marker_query_->next() && !marker_query_->text(0).empty() ? trace_.string_id(marker_query_->text(0)) : otherwise;
 }
 
-void Reader::read_regions() {
+void RocpdReader::read_regions() {
     enum { guid, pid, tid, start, end, name, event };
     for (auto row = rows("rocpd_region", {"guid", "pid", "tid", "start", "end", "name_id", "event_id"}); row.next();) {
         const std::uint32_t g = guids_.number(row.text(guid));
@@ -320,7 +320,7 @@ void Reader::read_regions() {
     }
 }
 
-void Reader::finish() {
+void RocpdReader::finish() {
     if (invalid_times_ > 0) {
         trace_.limits.push_back(make(Severity::warning, "ADP-ROC-004", trace_.file,
                                      std::to_string(invalid_times_) + " rows without valid times left out"));
@@ -351,7 +351,7 @@ Trace read_rocpd(const std::filesystem::path& file) {
     check_is_rocpd(database);
     Trace trace;
     trace.file = file;
-    Reader reader(database, trace);
+    RocpdReader reader(database, trace);
     reader.read_metadata();
     reader.read_lookups();
     reader.read_kernels();

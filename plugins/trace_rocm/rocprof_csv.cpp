@@ -98,9 +98,9 @@ void require_columns(const CsvTable& table, const std::filesystem::path& file) {
                : "record with rocprofv3 --kernel-trace --output-format csv");
 }
 
-class Reader {
+class CsvReader {
 public:
-    Reader(const std::filesystem::path& file, Trace& trace) : file_(file), trace_(trace) {}
+    CsvReader(const std::filesystem::path& file, Trace& trace) : file_(file), trace_(trace) {}
 
     void read_kernels();
     void read_copies();
@@ -117,7 +117,7 @@ private:
 };
 
 /// The file of the same recording with another suffix; nullptr if there is none.
-std::shared_ptr<const MappedFile> Reader::sibling(const char* suffix) const {
+std::shared_ptr<const MappedFile> CsvReader::sibling(const char* suffix) const {
     const std::string name = file_.filename().string();
     if (name.size() < kernel_suffix.size() || name.substr(name.size() - kernel_suffix.size()) != kernel_suffix) return nullptr;
     const std::filesystem::path path = file_.parent_path() / (name.substr(0, name.size() - kernel_suffix.size()) + suffix);
@@ -125,7 +125,7 @@ std::shared_ptr<const MappedFile> Reader::sibling(const char* suffix) const {
     return std::filesystem::is_regular_file(path, error) ? MappedFile::open(path) : nullptr;
 }
 
-void Reader::read_kernels() {
+void CsvReader::read_kernels() {
     const std::shared_ptr<const MappedFile> mapped = MappedFile::open(file_);
     if (mapped->text().empty()) fail("ADP-ROC-011", file_, "the file is empty", "record again; rocprofv3 writes its files when the program ends");
     CsvTable table(mapped->text());
@@ -157,7 +157,7 @@ void Reader::read_kernels() {
     }
 }
 
-void Reader::add_kernel(const CsvTable& table, const KernelColumns& columns) {
+void CsvReader::add_kernel(const CsvTable& table, const KernelColumns& columns) {
     Kernels& k = trace_.kernels;
     k.kind.push_back(KernelKind::kernel);
     k.row.push_back(row_);
@@ -175,7 +175,7 @@ void Reader::add_kernel(const CsvTable& table, const KernelColumns& columns) {
         launch_shape(grid, workgroup, table.integer(columns.registers, -1), table.integer(columns.shared_memory, -1))));
 }
 
-void Reader::read_copies() {
+void CsvReader::read_copies() {
     const std::shared_ptr<const MappedFile> mapped = sibling("_memory_copy_trace.csv");
     if (!mapped) return;
     CsvTable table(mapped->text());
@@ -204,7 +204,7 @@ void Reader::read_copies() {
 }
 
 /// Calls of the HIP runtime, or ranges that the program marked (roctx).
-void Reader::read_calls(const char* suffix, bool markers) {
+void CsvReader::read_calls(const char* suffix, bool markers) {
     const std::shared_ptr<const MappedFile> mapped = sibling(suffix);
     if (!mapped) return;
     CsvTable table(mapped->text());
@@ -238,7 +238,7 @@ void Reader::read_calls(const char* suffix, bool markers) {
     }
 }
 
-void Reader::finish() {
+void CsvReader::finish() {
     if (trace_.kernels.size() == 0) {
         trace_.limits.push_back(make(Severity::warning, "ADP-ROC-015", file_, 0, "no kernel at all: the table has no valid row"));
     }
@@ -251,7 +251,7 @@ Trace read_rocprof_csv(const std::filesystem::path& file) {
     trace.file = file;
     trace.format = "rocprofv3 csv";
     trace.processes.emplace_back();
-    Reader reader(file, trace);
+    CsvReader reader(file, trace);
     reader.read_kernels();
     reader.read_copies();
     reader.read_calls("_hip_api_trace.csv", false);

@@ -30,7 +30,7 @@ const std::string csv_header =
 const std::string csv_row = R"~("KERNEL_DISPATCH","Agent 4",2,3,"void f<""x"", 1>(int)",77,1000,1500,512,32,256,2,1,1000,2,1)~"
                             "\n";
 
-std::vector<std::string> codes(const Trace& trace) {
+std::vector<std::string> rocm_codes(const Trace& trace) {
     std::vector<std::string> found;
     for (const Diagnostic& limit : trace.limits) found.push_back(limit.code);
     return found;
@@ -135,7 +135,7 @@ TEST_CASE("CSV fields may be quoted, hold commas, quotes and line breaks") {
 
 TEST_CASE("a rocprofv3 row finds its columns; the grid is turned from work-items into blocks") {
     const Trace trace = read_csv(csv_header + csv_row);
-    CHECK(codes(trace) == Codes{});
+    CHECK(rocm_codes(trace) == Codes{});
     const Kernels& k = trace.kernels;
     REQUIRE(k.size() == 1);
     CHECK(trace.string(k.name[0]) == "void f<\"x\", 1>(int)");
@@ -175,16 +175,16 @@ TEST_CASE("a damaged CSV gives what can be read of it, and says what is missing"
     const Trace cut = read_csv(csv_header + csv_row + csv_row.substr(0, 40));
     CHECK(cut.kernels.size() == 1);
     CHECK(cut.truncated);
-    CHECK(codes(cut) == Codes{"ADP-ROC-013"});
+    CHECK(rocm_codes(cut) == Codes{"ADP-ROC-013"});
     CHECK(cut.limits[0].where.line == 3);
 
     std::string no_time = csv_row;
     no_time.replace(no_time.find("1000"), 4, "soon");
     const Trace odd = read_csv(csv_header + no_time + csv_row);
     CHECK(odd.kernels.row == std::vector<std::int64_t>{2});
-    CHECK(codes(odd) == Codes{"ADP-ROC-014"});
+    CHECK(rocm_codes(odd) == Codes{"ADP-ROC-014"});
 
-    CHECK(codes(read_csv(csv_header)) == Codes{"ADP-ROC-015"});
+    CHECK(rocm_codes(read_csv(csv_header)) == Codes{"ADP-ROC-015"});
     CHECK(error_of([] { read_csv(""); }) == "ADP-ROC-011");
     CHECK(error_of([] { read_csv("<html>"); }) == "ADP-ROC-012");
     CHECK(error_of([] { read_csv("\"Domain\",\"Function\"\n"); }) == "ADP-ROC-012");
@@ -215,7 +215,7 @@ TEST_CASE("rocpd: kernels, copies, calls and marks, of several recordings in one
     const std::string before = bytes_of(file.path());
     const Trace trace = rocm::read_rocpd(file.path());
     CHECK(bytes_of(file.path()) == before);
-    CHECK(codes(trace) == Codes{});
+    CHECK(rocm_codes(trace) == Codes{});
     CHECK(trace.format == "rocpd 3");
     const Kernels& k = trace.kernels;
     REQUIRE(k.size() == 3);
@@ -251,9 +251,9 @@ TEST_CASE("rocpd of 2026: ids of HIP graphs") {
 }
 
 TEST_CASE("rocpd: what is no such database is refused, what is empty says so") {
-    CHECK(codes(rocm::read_rocpd(RocpdFile("DELETE FROM dispatch_a; DELETE FROM dispatch_b; DELETE FROM rocpd_memory_copy;").path())) ==
+    CHECK(rocm_codes(rocm::read_rocpd(RocpdFile("DELETE FROM dispatch_a; DELETE FROM dispatch_b; DELETE FROM rocpd_memory_copy;").path())) ==
           Codes{"ADP-ROC-005"});
-    CHECK(codes(rocm::read_rocpd(RocpdFile("UPDATE dispatch_a SET \"end\" = 5;").path())) == Codes{"ADP-ROC-004"});
+    CHECK(rocm_codes(rocm::read_rocpd(RocpdFile("UPDATE dispatch_a SET \"end\" = 5;").path())) == Codes{"ADP-ROC-004"});
     const RocpdFile other("DROP VIEW rocpd_kernel_dispatch;");
     CHECK(error_of([&] { rocm::read_rocpd(other.path()); }) == "ADP-ROC-001");
     const RocpdFile old("DROP VIEW rocpd_kernel_dispatch; CREATE TABLE rocpd_op(id INTEGER); CREATE TABLE rocpd_api(id INTEGER);");

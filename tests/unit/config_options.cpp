@@ -23,7 +23,7 @@ struct Options {
 constexpr OptionDecl flag = option<&Options::flag>("flag", "");
 constexpr OptionDecl count = option<&Options::count>("count", "", {.minimum = 1, .maximum = 8});
 constexpr OptionDecl ratio = option<&Options::ratio>("ratio", "", {.minimum = 0});
-constexpr OptionDecl text = option<&Options::text>("text", "");
+constexpr OptionDecl text_setting = option<&Options::text>("text", "");
 constexpr OptionDecl choice = option<&Options::choice>("choice", "", {.choices = "none|shape"});
 constexpr OptionDecl path = option<&Options::path>("path", "");
 constexpr OptionDecl formats = option<&Options::formats>("formats", "", {.choices = "dot|png|svg"});
@@ -65,8 +65,8 @@ TEST_CASE("values of each type") {
     CHECK(gives(flag, setting({"true"}), true));
     CHECK(gives(count, setting({"8"}), std::int64_t{8}));
     CHECK(gives(ratio, setting({"2"}), 2.0));
-    CHECK(gives(text, setting({"2"}), std::string{"2"}));
-    CHECK(gives(text, setting({""}, true), std::string{}));
+    CHECK(gives(text_setting, setting({"2"}), std::string{"2"}));
+    CHECK(gives(text_setting, setting({""}, true), std::string{}));
     CHECK(gives(choice, setting({"none"}), std::string{"none"}));
     CHECK(gives(path, setting({"a/../b"}), std::string{"/base/b"}));
     CHECK(gives(path, setting({"/abs"}), std::string{"/abs"}));
@@ -91,8 +91,8 @@ TEST_CASE("values that do not fit say what was expected and what was found") {
     CHECK(refusal(path, setting({""}, true)) == "ADP-CFG-013: option 'path' takes a path; found an empty text");
     CHECK(refusal(path, setting({"~/dumps"})).find("ADP-CFG-013") == 0);
     CHECK(refusal(count, setting({"1"}, false, Setting::Shape::list)) == "ADP-CFG-013: option 'count' takes an integer; found a list");
-    CHECK(refusal(text, setting({}, false, Setting::Shape::map)) == "ADP-CFG-013: option 'text' takes a text; found a map");
-    CHECK(refusal(text, setting({}, false, Setting::Shape::missing)) == "ADP-CFG-013: option 'text' takes a text; a value is missing");
+    CHECK(refusal(text_setting, setting({}, false, Setting::Shape::map)) == "ADP-CFG-013: option 'text' takes a text; found a map");
+    CHECK(refusal(text_setting, setting({}, false, Setting::Shape::missing)) == "ADP-CFG-013: option 'text' takes a text; a value is missing");
 }
 
 TEST_CASE("the command line writes lists with commas") {
@@ -101,7 +101,7 @@ TEST_CASE("the command line writes lists with commas") {
     CHECK(gives(formats, given, Texts{"dot", "svg"}));
     given.values[0].text = "png,dot";
     CHECK(gives(formats, given, Texts{"png", "dot"}));
-    CHECK(gives(text, given, std::string{"png,dot"}));
+    CHECK(gives(text_setting, given, std::string{"png,dot"}));
     given.values[0].text = "[]";
     CHECK(gives(formats, given, Texts{}));
 }
@@ -133,7 +133,7 @@ TEST_CASE("decoded values reach the options struct") {
 
 TEST_CASE("options describe themselves") {
     CHECK(option_range_text(count) == "from 1 to 8");
-    CHECK(option_range_text(text).empty());
+    CHECK(option_range_text(text_setting).empty());
     CHECK(option_choices(formats) == Texts{"dot", "png", "svg"});
     CHECK(option_type_text(OptionType::path_list) == "list of paths");
 }

@@ -9,14 +9,14 @@ using namespace adpipe;
 
 namespace {
 
-struct Reading {
+struct YamlReading {
     std::optional<YamlNode> node;
     std::string messages;  ///< "line:column code", separated by blanks
 };
 
-Reading read(const std::string& text) {
+YamlReading read_text(const std::string& text) {
     std::vector<Diagnostic> diagnostics;
-    Reading reading;
+    YamlReading reading;
     reading.node = read_yaml(std::make_shared<SourceText>("test.yaml", text), diagnostics);
     for (const Diagnostic& diagnostic : diagnostics) {
         if (!reading.messages.empty()) reading.messages += ' ';
@@ -30,7 +30,7 @@ Reading read(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a config's values come with their places, from 1, and stay text") {
-    const auto reading = read("a: 010\nlist:\n  - yes\n  - 'quoted'\n  - {k: v}\n");
+    const auto reading = read_text("a: 010\nlist:\n  - yes\n  - 'quoted'\n  - {k: v}\n");
     REQUIRE(reading.node);
     const YamlNode& root = *reading.node;
     REQUIRE(root.entries.size() == 2);
@@ -48,64 +48,64 @@ TEST_CASE("a config's values come with their places, from 1, and stay text") {
 }
 
 TEST_CASE("a missing value is where its key is") {
-    const auto reading = read("a:\nb: 1\n");
+    const auto reading = read_text("a:\nb: 1\n");
     REQUIRE(reading.node);
     CHECK(reading.node->entries[0].value.kind == YamlNode::Kind::null);
     CHECK(reading.node->entries[0].value.mark.line == 1);
 }
 
 TEST_CASE("a key that is there twice") {
-    CHECK(read("a: 1\nb: 2\na: 3\n").messages == "3:1 ADP-CFG-003");
-    CHECK(read("x: {a: 1, a: 2}\n").messages == "1:11 ADP-CFG-003");
-    CHECK(read("x: [{a: 1}, {a: 2}]\n").messages.empty());
+    CHECK(read_text("a: 1\nb: 2\na: 3\n").messages == "3:1 ADP-CFG-003");
+    CHECK(read_text("x: {a: 1, a: 2}\n").messages == "1:11 ADP-CFG-003");
+    CHECK(read_text("x: [{a: 1}, {a: 2}]\n").messages.empty());
 }
 
 TEST_CASE("more than one document") {
-    CHECK(read("a: 1\n---\nb: 2\n").messages.find("ADP-CFG-004") != std::string::npos);
-    CHECK(read("---\na: 1\n...\n").messages.empty());
-    CHECK(read("# nothing but a comment\n").messages.empty());
-    CHECK(read("").messages.empty());
+    CHECK(read_text("a: 1\n---\nb: 2\n").messages.find("ADP-CFG-004") != std::string::npos);
+    CHECK(read_text("---\na: 1\n...\n").messages.empty());
+    CHECK(read_text("# nothing but a comment\n").messages.empty());
+    CHECK(read_text("").messages.empty());
 }
 
 TEST_CASE("a quote that is never closed") {
-    CHECK(read("b: 1\na: 'q\nc: 2\n").messages == "2:4 ADP-CFG-005");
-    CHECK(read("b: 1\na: \"q\nc: 2\n").messages.find("2:4 ADP-CFG-00") != std::string::npos);
-    CHECK(read("a: 'it''s'\nb: \"a \\\" b\"\nc: 'two\n  lines'\n").messages.empty());
-    CHECK(read("a: |\n  'block\nb: >\n  \"folded\n").messages.empty());
-    CHECK(read("é: 'ü'\nb: 'ß\n").messages == "2:4 ADP-CFG-005");
+    CHECK(read_text("b: 1\na: 'q\nc: 2\n").messages == "2:4 ADP-CFG-005");
+    CHECK(read_text("b: 1\na: \"q\nc: 2\n").messages.find("2:4 ADP-CFG-00") != std::string::npos);
+    CHECK(read_text("a: 'it''s'\nb: \"a \\\" b\"\nc: 'two\n  lines'\n").messages.empty());
+    CHECK(read_text("a: |\n  'block\nb: >\n  \"folded\n").messages.empty());
+    CHECK(read_text("é: 'ü'\nb: 'ß\n").messages == "2:4 ADP-CFG-005");
 }
 
 TEST_CASE("anchors, aliases, merge keys and tags") {
-    CHECK(read("a: &x 1\nb: *x\n").messages.find("1:4 ADP-CFG-006") == 0);
-    CHECK(read("a: &x {k: 1}\nb:\n  <<: *x\n").messages.find("ADP-CFG-006") != std::string::npos);
-    CHECK(read("a: !!str 5\n").messages == "1:4 ADP-CFG-006");
-    CHECK(read("a: !custom {b: 1}\n").messages == "1:4 ADP-CFG-006");
+    CHECK(read_text("a: &x 1\nb: *x\n").messages.find("1:4 ADP-CFG-006") == 0);
+    CHECK(read_text("a: &x {k: 1}\nb:\n  <<: *x\n").messages.find("ADP-CFG-006") != std::string::npos);
+    CHECK(read_text("a: !!str 5\n").messages == "1:4 ADP-CFG-006");
+    CHECK(read_text("a: !custom {b: 1}\n").messages == "1:4 ADP-CFG-006");
 }
 
 TEST_CASE("bytes that the parser would stop at or replace") {
-    CHECK(read("a: 1\nb: \x04 2\nc: 3\n").messages == "2:4 ADP-CFG-001");
-    CHECK(read(std::string{"a: 1\nb: \0", 9}).messages == "2:4 ADP-CFG-001");
-    CHECK(read("a: \xff\n").messages == "1:4 ADP-CFG-001");
-    CHECK(read("a: \xc0\xaf\n").messages == "1:4 ADP-CFG-001");      // overlong
-    CHECK(read("a: \xed\xa0\x80\n").messages == "1:4 ADP-CFG-001");  // half a surrogate pair
-    CHECK(read("a: \xf4\x90\x80\x80\n").messages == "1:4 ADP-CFG-001");
-    CHECK(read("a: gr\xc3\xbc\xc3\x9f \xf0\x9f\x99\x82\n").messages.empty());
+    CHECK(read_text("a: 1\nb: \x04 2\nc: 3\n").messages == "2:4 ADP-CFG-001");
+    CHECK(read_text(std::string{"a: 1\nb: \0", 9}).messages == "2:4 ADP-CFG-001");
+    CHECK(read_text("a: \xff\n").messages == "1:4 ADP-CFG-001");
+    CHECK(read_text("a: \xc0\xaf\n").messages == "1:4 ADP-CFG-001");      // overlong
+    CHECK(read_text("a: \xed\xa0\x80\n").messages == "1:4 ADP-CFG-001");  // half a surrogate pair
+    CHECK(read_text("a: \xf4\x90\x80\x80\n").messages == "1:4 ADP-CFG-001");
+    CHECK(read_text("a: gr\xc3\xbc\xc3\x9f \xf0\x9f\x99\x82\n").messages.empty());
 }
 
 TEST_CASE("line ends of another system") {
-    const auto reading = read("a: 1\r\nb: 'two'\r\n");
+    const auto reading = read_text("a: 1\r\nb: 'two'\r\n");
     REQUIRE(reading.node);
     CHECK(reading.node->entries[0].value.scalar == "1");
     CHECK(reading.node->entries[1].value.mark.line == 2);
-    CHECK(read("a: 1\rb: 2\r").messages == "1:5 ADP-CFG-001");
+    CHECK(read_text("a: 1\rb: 2\r").messages == "1:5 ADP-CFG-001");
 }
 
 TEST_CASE("what is no YAML, and what is too deep") {
-    CHECK(read("a: [1, 2\nb: 3\n").messages.find("ADP-CFG-002") != std::string::npos);
-    CHECK(read("a: b: c\n").messages.find("ADP-CFG-002") != std::string::npos);
-    CHECK(read("\ta: 1\n").messages.find("ADP-CFG-002") != std::string::npos);
-    CHECK(read("a: " + std::string(100000, '[')).messages.find("ADP-CFG-002") != std::string::npos);
-    CHECK(read("a: {\n").messages.find("ADP-CFG-002") != std::string::npos);
+    CHECK(read_text("a: [1, 2\nb: 3\n").messages.find("ADP-CFG-002") != std::string::npos);
+    CHECK(read_text("a: b: c\n").messages.find("ADP-CFG-002") != std::string::npos);
+    CHECK(read_text("\ta: 1\n").messages.find("ADP-CFG-002") != std::string::npos);
+    CHECK(read_text("a: " + std::string(100000, '[')).messages.find("ADP-CFG-002") != std::string::npos);
+    CHECK(read_text("a: {\n").messages.find("ADP-CFG-002") != std::string::npos);
 }
 
-TEST_CASE("keys that are no names") { CHECK(read("[a, b]: 1\n").messages.find("ADP-CFG-008") != std::string::npos); }
+TEST_CASE("keys that are no names") { CHECK(read_text("[a, b]: 1\n").messages.find("ADP-CFG-008") != std::string::npos); }

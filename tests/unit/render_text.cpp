@@ -88,7 +88,7 @@ TEST_CASE("names that are no names stay what they are") {
     CHECK(short_kernel_name("void") == "void");
     CHECK(short_kernel_name("_Z99999999999999999999999999") == "_Z99999999");
     CHECK(short_kernel_name("a<b<c<d((((") == "a");
-    const std::string umlauts = short_kernel_name(std::string(59, 'x') + "äöü");
+    const std::string umlauts = short_kernel_name(std::string(59, 'x').append("äöü"));
     CHECK(umlauts == std::string(59, 'x'));
 }
 
