@@ -23,7 +23,7 @@ std::string dot_of(const Sample& sample, bool with_trace = true, const Options& 
     return rendered("render.dot", sample, options, with_trace)->files.at("092_compile_compile_model_layer1.dot");
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool dot_has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::size_t count(const std::string& text, const std::string& part) {
     std::size_t found = 0;
@@ -76,44 +76,44 @@ TEST_CASE("the picture has spine, blocks, lanes, inputs and output") {
     for (const char* title : {"<B>Attention</B>", "<B>Q</B>", "<B>KV</B>", "<B>Mixture of experts</B>", "<B>Router</B>", "<B>Experts</B>",
                               "<B>Shared experts</B>", "auxiliary stream 29", "<B>Layer 0 residual output</B>", "<B>KV cache</B>",
                               "<B>RoPE cos/sin</B>", "<B>batch metadata</B>", "<B>behind the last layer</B>", "<B>test · layer 1</B>"}) {
-        CHECK_MESSAGE(has(dot, title), title);
+        CHECK_MESSAGE(dot_has(dot, title), title);
     }
-    CHECK(has(dot, "in0 -> " + id("residual_1") + " [penwidth=3.5"));
-    CHECK(has(dot, id("residual_1") + " -> " + id("sum_1") + " [penwidth=3.5"));
-    CHECK(has(dot, id("sum_1") + " -> out [penwidth=3.5"));
-    CHECK(has(dot, id("q_1") + " -> " + id("attention_1") + " ["));
-    CHECK_FALSE(has(dot, id("q_view_1") + " ["));
-    CHECK(has(dot_of(sample, true, {{"formats", std::vector<std::string>{"dot"}}, {"fold", std::string{"none"}}}), id("q_view_1") + " ["));
+    CHECK(dot_has(dot, "in0 -> " + id("residual_1") + " [penwidth=3.5"));
+    CHECK(dot_has(dot, id("residual_1") + " -> " + id("sum_1") + " [penwidth=3.5"));
+    CHECK(dot_has(dot, id("sum_1") + " -> out [penwidth=3.5"));
+    CHECK(dot_has(dot, id("q_1") + " -> " + id("attention_1") + " ["));
+    CHECK_FALSE(dot_has(dot, id("q_view_1") + " ["));
+    CHECK(dot_has(dot_of(sample, true, {{"formats", std::vector<std::string>{"dot"}}, {"fold", std::string{"none"}}}), id("q_view_1") + " ["));
 }
 
 TEST_CASE("every kernel is in the picture with its time, and the evidence by line") {
     const std::string dot = dot_of(make_sample());
     for (const char* kernel : {"rms_norm_kernel", "gemm_kernel", "splitKreduce_kernel", "fmhaSm100fKernel_Qkv", "router_gemm_kernel",
                                "swiglu_kernel", "experts_kernel", "add_kernel"}) {
-        CHECK_MESSAGE(has(dot, ">" + std::string{kernel} + "</FONT>"), kernel);
+        CHECK_MESSAGE(dot_has(dot, ">" + std::string{kernel} + "</FONT>"), kernel);
     }
-    CHECK(has(dot, "  11.0 µs</FONT>"));
-    for (const char* style : {"STYLE=\"SOLID\"", "STYLE=\"DASHED\"", "STYLE=\"DOTTED\""}) CHECK_MESSAGE(has(dot, style), style);
-    CHECK(has(dot, "<B>sum 58.5 µs · wall 46.5 µs</B>"));
-    CHECK(has(dot, "Time on no node"));
-    CHECK(has(dot, "in this layer: its range names a module that the dump does not hold (1)"));
-    CHECK(has(dot, "↳ in the kernel of add"));
+    CHECK(dot_has(dot, "  11.0 µs</FONT>"));
+    for (const char* style : {"STYLE=\"SOLID\"", "STYLE=\"DASHED\"", "STYLE=\"DOTTED\""}) CHECK_MESSAGE(dot_has(dot, style), style);
+    CHECK(dot_has(dot, "<B>sum 58.5 µs · wall 46.5 µs</B>"));
+    CHECK(dot_has(dot, "Time on no node"));
+    CHECK(dot_has(dot, "in this layer: its range names a module that the dump does not hold (1)"));
+    CHECK(dot_has(dot, "↳ in the kernel of add"));
 }
 
 TEST_CASE("without a trace the picture is the structure alone") {
     const std::string dot = dot_of(make_sample(), false);
-    CHECK(has(dot, "no trace: structure only"));
-    CHECK(has(dot, "auxiliary stream<"));
-    CHECK_FALSE(has(dot, "µs"));
-    CHECK_FALSE(has(dot, "unattributed"));
+    CHECK(dot_has(dot, "no trace: structure only"));
+    CHECK(dot_has(dot, "auxiliary stream<"));
+    CHECK_FALSE(dot_has(dot, "µs"));
+    CHECK_FALSE(dot_has(dot, "unattributed"));
 }
 
 TEST_CASE("the same input gives the same text") { CHECK(dot_of(make_sample()) == dot_of(make_sample())); }
 
 TEST_CASE("hostile names stay text in DOT") {
     const std::string dot = dot_of(make_sample("x\"]; evil -> y; //\\\n<B>&amp;{|}\x01\xff", "k<TABLE>\"\\N&"));
-    CHECK(has(dot, R"(%x\"]; evil -> y; //\\\\n<B>&amp;{|}\\x01\\xff)"));
-    CHECK_FALSE(has(dot, "<B>&amp;{"[0] + std::string{"TABLE>\"\\N"}));
+    CHECK(dot_has(dot, R"(%x\"]; evil -> y; //\\\\n<B>&amp;{|}\\x01\\xff)"));
+    CHECK_FALSE(dot_has(dot, "<B>&amp;{"[0] + std::string{"TABLE>\"\\N"}));
     // Quotes outside of HTML-like labels are balanced: no text ended a string early.
     std::istringstream lines(dot);
     for (std::string line; std::getline(lines, line);) {
@@ -130,9 +130,9 @@ TEST_CASE("Graphviz accepts hostile names and shows them as text") {
     const auto context = rendered("render.dot", make_sample("x\"]; evil -> y; //\\<B>&amp;<script>漢\x01\xff", "k<TABLE>\"\\N&"),
                                   {{"formats", std::vector<std::string>{"svg", "png"}}});
     const std::string& svg = context->files.at("092_compile_compile_model_layer1.svg");
-    CHECK(has(svg, "&lt;script&gt;漢"));
-    CHECK_FALSE(has(svg, "<script"));
-    CHECK_FALSE(has(svg, ">evil<"));
+    CHECK(dot_has(svg, "&lt;script&gt;漢"));
+    CHECK_FALSE(dot_has(svg, "<script"));
+    CHECK_FALSE(dot_has(svg, ">evil<"));
     CHECK(context->files.at("092_compile_compile_model_layer1.png").substr(1, 3) == "PNG");
     CHECK(context->files.size() == 2);
 }
@@ -151,7 +151,7 @@ TEST_CASE("a layout program that hangs is stopped, with its children") {
     const Script hangs("tail -f /dev/null");
     const Attempt result = attempt(hangs.path(), 0.05);
     CHECK(result.error.code == "ADP-RND-005");
-    CHECK(has(result.error.message, "took more than 0.05 s"));
+    CHECK(dot_has(result.error.message, "took more than 0.05 s"));
     CHECK(result.context->files.size() == 1);
 }
 
@@ -159,11 +159,11 @@ TEST_CASE("a layout program that dies leaves one message and no picture") {
     const Script fails("echo half a picture; echo 'what it says' >&2; exit 3");
     const Attempt failed = attempt(fails.path());
     CHECK(failed.error.code == "ADP-RND-006");
-    CHECK(has(failed.error.message, "exit status 3"));
+    CHECK(dot_has(failed.error.message, "exit status 3"));
     CHECK(failed.error.notes == std::vector<std::string>{"what it says"});
     CHECK(failed.context->files.size() == 1);
     const Script killed("kill -9 $$");
-    CHECK(has(attempt(killed.path()).error.message, "killed by signal 9"));
+    CHECK(dot_has(attempt(killed.path()).error.message, "killed by signal 9"));
     // It does not even read its input.
     const Script deaf("exec true");
     const Attempt nothing = attempt(deaf.path());
