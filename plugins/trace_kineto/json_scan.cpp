@@ -213,8 +213,12 @@ Scan scan_odd_integer(Cursor& c, std::int64_t& value) {
 }
 
 bool parse_integer(std::string_view text, std::int64_t& value) {
-    const std::from_chars_result result = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (result.ec == std::errc{} && result.ptr == text.data() + text.size()) return true;
+    std::int64_t whole = 0;  // not into `value`: from_chars writes even where something follows the number
+    const std::from_chars_result result = std::from_chars(text.data(), text.data() + text.size(), whole);
+    if (result.ec == std::errc{} && result.ptr == text.data() + text.size()) {
+        value = whole;
+        return true;
+    }
     Decimal number;
     if (result.ec == std::errc::result_out_of_range || !split_decimal(text, number)) return false;
     const std::size_t fraction = number.exponent < 0 ? static_cast<std::size_t>(-number.exponent) : 0;
@@ -225,8 +229,12 @@ bool parse_integer(std::string_view text, std::int64_t& value) {
 }
 
 bool parse_unsigned(std::string_view text, std::uint64_t& value) {
-    const std::from_chars_result result = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (result.ec == std::errc{} && result.ptr == text.data() + text.size()) return true;
+    std::uint64_t whole = 0;
+    const std::from_chars_result result = std::from_chars(text.data(), text.data() + text.size(), whole);
+    if (result.ec == std::errc{} && result.ptr == text.data() + text.size()) {
+        value = whole;
+        return true;
+    }
     std::int64_t number = 0;
     if (!parse_integer(text, number) || number < 0) return false;
     value = static_cast<std::uint64_t>(number);

@@ -108,6 +108,7 @@ Trace Reader::read() {
     read_document();
     if (!ending_.cut && !ending_.damaged && !ending_.stopped) check_rest();
     builder_.finish();
+    if (ending_.stopped) return std::move(trace_);  // a part of the file says nothing of the whole
     if (window_.at_end()) ending_.stream = stream_.end();
     report(header_, builder_.findings(), ending_, trace_);
     return std::move(trace_);
@@ -168,14 +169,17 @@ bool Reader::skip_text() {
 
 /// Notes that nothing behind the cursor can be read.
 void Reader::give_up(Scan reason) {
+    if (ending_.stopped) return;
     (reason == Scan::bad || left() > largest_unit ? ending_.damaged : ending_.cut) = true;
     ending_.offset = window_.offset_of(c_.at);
 }
 
 void Reader::read_document() {
-    if (!refill(c_.at)) throw_unreadable(file_, stream_);
-    if (std::string_view(c_.at, left()).substr(0, 3) == "\xef\xbb\xbf") c_.at += 3;
-    if (!skip_blanks()) throw_unreadable(file_, stream_);
+    bool has_text = refill(c_.at);
+    if (has_text && std::string_view(c_.at, left()).substr(0, 3) == "\xef\xbb\xbf") c_.at += 3;
+    has_text = has_text && skip_blanks();
+    if (ending_.stopped) return;
+    if (!has_text) throw_unreadable(file_, stream_);
     if (*c_.at == '[') {
         ++c_.at;
         read_events();

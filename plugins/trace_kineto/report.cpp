@@ -171,7 +171,7 @@ void Limits::add_times() {
     if (findings_.without_duration + findings_.negative_duration > 0) {
         add(Severity::warning, "ADP-KIN-027",
             count(findings_.without_duration + findings_.negative_duration, "event") + " without a valid duration taken as 0 ns: " +
-                std::to_string(findings_.without_duration) + " missing, " + std::to_string(findings_.negative_duration) + " negative");
+                std::to_string(findings_.without_duration) + " missing or unreadable, " + std::to_string(findings_.negative_duration) + " negative");
     }
     if (findings_.overrunning > 0) {
         Diagnostic& d = add(Severity::warning, "ADP-KIN-028",

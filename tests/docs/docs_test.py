@@ -33,6 +33,12 @@ class DocumentsTest(unittest.TestCase):
         text = (PROJECT / "docs" / "dependencies.md").read_text()
         self.assertEqual([name for name in packages if not re.search(rf"^\|[^|]*\b{re.escape(name)}", text, re.MULTILINE)], [])
 
+    def test_no_name_of_a_test_holds_a_semicolon(self):
+        """CMake cuts the name there, and ctest then runs no test under what is left of it, and calls that a pass."""
+        names = [f"{file.name}: {name}" for file in sorted((PROJECT / "tests").rglob("*.cpp"))
+                 for name in re.findall(r'TEST_CASE\("((?:[^"\\]|\\.)*)"', file.read_text(encoding="utf-8")) if ";" in name]
+        self.assertEqual(names, [])
+
     def test_links_lead_somewhere(self):
         broken = []
         for document in documents():

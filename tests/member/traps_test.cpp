@@ -157,7 +157,7 @@ TEST_CASE("what the loop over the layers picks with the layer's number lies outs
     CHECK(m.layer("h2") == "2");
 }
 
-TEST_CASE("a value that a layer makes and later layers read stays with it; what they make of it is theirs") {
+TEST_CASE("a value that a layer makes and later layers read stays with it, what they make of it is theirs") {
     const Members m(model("ids:\na-1 = aten.embedding.default($model_embed_weight, ids)", R"(
         k{n} = linear(a{p}, $model_layers_{n}_k_proj_weight)
         o{n} = linear(k{n}, $model_layers_{n}_o_proj_weight)
@@ -232,7 +232,7 @@ TEST_CASE("the embedding's scale and position sum look like the end of a layer, 
     CHECK(m.layer("a3") == "3");
 }
 
-TEST_CASE("a fused add and norm names both layers; its sum ends the layer before") {
+TEST_CASE("a fused add and norm names both layers, its sum ends the layer before") {
     const Members m(model("ids:\ns-1 = aten.embedding.default($model_embed_weight, ids)\nd-1 = aten.relu.default(s-1)", R"(
         g{n} = auto_deploy.fused_add_norm.default(d{p}, s{p}, $model_layers_{n}_norm_weight)
         w{n} = getitem(g{n}, 0)
@@ -287,7 +287,7 @@ TEST_CASE("stream markers are where the work is that they bracket") {
     }
 }
 
-TEST_CASE("two stacks with the same numbers; the encoder's output is read by every decoder layer") {
+TEST_CASE("two stacks with the same numbers, the encoder's output is read by every decoder layer") {
     std::string text = R"(
         frames:
         ids:

@@ -37,7 +37,7 @@ TEST_CASE("strategies that agree leave nothing to say") {
     CHECK(result.layers.size() == 2);
 }
 
-TEST_CASE("most ballots decide, the first where they are even; a difference is reported with both reasons") {
+TEST_CASE("most ballots decide, the first where they are even, a difference is reported with both reasons") {
     const auto graph = graph_of(text);
     std::vector<Diagnostic> notes;
     const Layers two = vote(*graph, {ballot(*graph, "one", "b", 0), ballot(*graph, "two", "", 0)}, notes);

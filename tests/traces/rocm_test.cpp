@@ -133,7 +133,7 @@ TEST_CASE("CSV fields may be quoted, hold commas, quotes and line breaks") {
     CHECK_FALSE(table.next());
 }
 
-TEST_CASE("a rocprofv3 row finds its columns; the grid is turned from work-items into blocks") {
+TEST_CASE("a rocprofv3 row finds its columns, the grid is turned from work-items into blocks") {
     const Trace trace = read_csv(csv_header + csv_row);
     CHECK(rocm_codes(trace) == Codes{});
     const Kernels& k = trace.kernels;

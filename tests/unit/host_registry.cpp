@@ -84,7 +84,7 @@ TEST_CASE("plugins are loaded only when one of their stages is asked for") {
     CHECK(std::count_if(registry.files().begin(), registry.files().end(), is_loaded) == 1);
 }
 
-TEST_CASE("the earlier place wins, with a note; a refused plugin there does not hide a good one") {
+TEST_CASE("the earlier place wins, with a note, a refused plugin there does not hide a good one") {
     const test::TemporaryDirectory first;
     const test::TemporaryDirectory second;
     copy_into(first, "twin_a.so", "mine.so");
