@@ -36,11 +36,13 @@ Json attribute(std::string_view key, std::string_view value) { return {{"key", k
 
 class GraphWriter {
 public:
-    explicit GraphWriter(const LayerView& view)
-        : view_(view), folded_(render::fold_layer(view, render::Fold::none)), outline_(render::outline_layer(view, folded_)) {
+    GraphWriter(const LayerView& view, render::Fold fold)
+        : view_(view), folded_(render::fold_layer(view, fold)), outline_(render::outline_layer(view, folded_)) {
         std::set<std::string> used;
-        for (const VertexId v : folded_.nodes) ids_[v] = unique_id(v, used);
-        for (const render::ExternalInput& input : folded_.inputs) ids_[input.vertex] = unique_id(input.vertex, used);
+        // Of all vertices, so that an id does not depend on the folding.
+        for (const VertexId v : view.nodes) ids_[v] = unique_id(v, used);
+        for (const VertexId v : view.borrowed) ids_[v] = unique_id(v, used);
+        for (const render::ExternalInput& input : view.inputs) ids_[input.vertex] = unique_id(input.vertex, used);
     }
 
     Json json() {
@@ -85,14 +87,15 @@ private:
         return outputs;
     }
 
+    /// What the layers before hand on stands alone; the rest is one box that can be opened.
     Json input_node(const render::ExternalInput& input) const {
+        const bool of_a_layer = input.kind == render::InputKind::residual || input.kind == render::InputKind::layer_value;
         const Vertex& vertex = view_.graph->vertex(input.vertex);
         return {{"id", id(input.vertex)},
                 {"label", text(input.label)},
-                {"namespace", ""},
+                {"namespace", of_a_layer ? "" : "inputs"},
                 {"attrs", Json::array({attribute("name", vertex.name)})},
-                {"outputsMetadata", output_metadata(vertex)},
-                {"config", {{"pinToGroupTop", true}}}};
+                {"outputsMetadata", output_metadata(vertex)}};
     }
 
     Json op_node(VertexId v) const {
@@ -101,7 +104,7 @@ private:
         Json node = {{"id", id(v)}, {"label", text(label.title)}, {"namespace", name_space(v)}, {"attrs", attributes(v)}};
         node["incomingEdges"] = incoming(v);
         node["outputsMetadata"] = output_metadata(vertex);
-        if (outline_.on_spine(v)) node["style"] = {{"borderColor", render::colour::residual}, {"borderWidth", 2}};
+        if (outline_.on_spine(v)) node["style"] = {{"borderColor", render::colour::residual}};
         return node;
     }
 
@@ -183,7 +186,7 @@ template <class ValueOf>
 Json data_of(const std::vector<LayerView>& views, const std::string& name, const Json& more, ValueOf value_of) {
     Json file = Json::object();
     for (const LayerView& view : views) {
-        const GraphWriter graph(view);
+        const GraphWriter graph(view, render::Fold::none);
         Json results = Json::object();
         for (const VertexId v : view.nodes) {
             if (!view.kernels_of(v).empty()) results[graph.id(v)] = value_of(view, v);
@@ -202,7 +205,7 @@ std::string graph_id(const LayerView& view) {
     return stack + "layer_" + layer_text(view.number());
 }
 
-Json graph_json(const LayerView& view) { return GraphWriter(view).json(); }
+Json graph_json(const LayerView& view, render::Fold fold) { return GraphWriter(view, fold).json(); }
 
 std::vector<std::pair<std::string, Json>> node_data(const std::vector<LayerView>& views) {
     if (views.empty() || !views.front().has_trace()) return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <adpipe/render/folding.hpp>
 #include <adpipe/render/layer_view.hpp>
 
 #include <nlohmann/json.hpp>
@@ -16,7 +17,7 @@ using Json = nlohmann::ordered_json;
 std::string graph_id(const render::LayerView& view);
 
 /// One graph of Model Explorer's graph collection.
-Json graph_json(const render::LayerView& view);
+Json graph_json(const render::LayerView& view, render::Fold fold);
 
 /// Node data, each {ending of its file's name, data by graph id}: time, share; evidence, confidence and category of the node's longest
 /// kernel. Empty without a trace.

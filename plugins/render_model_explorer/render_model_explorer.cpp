@@ -24,7 +24,7 @@ public:
     static constexpr auto options() {
         return std::array{
             option<&Options::formats>("formats", "Only \"model_explorer\"; names of other renderers' formats are let pass."),
-            option<&Options::fold>("fold", "No effect: Model Explorer folds by itself.", {.choices = "none|shape"}),
+            option<&Options::fold>("fold", "\"shape\" leaves out ops that only change a shape and launch nothing.", {.choices = "none|shape"}),
         };
     }
 
@@ -38,7 +38,7 @@ public:
         for (const Layer* layer : render::chosen_layers(context, views.layers())) {
             if (context.stop_requested()) return;
             layers.push_back(views.view(*layer));
-            graphs.push_back(graph_json(layers.back()));
+            graphs.push_back(graph_json(layers.back(), render::fold_named(options_.fold)));
         }
         const std::string stem = (layers.size() == 1 ? render::layer_file_stem(layers.front())
                                                      : render::file_name_part(views.graph().source().stem().string()) + "_layers") +
