@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 DEV = Path(__file__).resolve().parent.parent.parent / "dev"
-TOOLS = "bash env readlink dirname grep mkdir tail cat rm nproc chmod touch".split()
+TOOLS = "bash env readlink dirname grep mkdir tail cat rm nproc chmod touch cp".split()
 
 
 class DevTest(unittest.TestCase):
@@ -21,6 +21,10 @@ class DevTest(unittest.TestCase):
         self.root.mkdir()
         self.bin.mkdir()
         shutil.copy(DEV, self.root / "dev")
+        self.scripts = self.root / "build" / "javascript"
+        self.scripts.mkdir(parents=True)
+        for script in ("d3.min.js", "dagre.min.js"):
+            (self.scripts / script).touch()
         for tool in TOOLS:
             (self.bin / tool).symlink_to(shutil.which(tool))
         for tool in ("c++", "dot", "python3", "ctest"):
@@ -116,6 +120,30 @@ class DevTest(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("E: no such mirror", result.stderr)
         self.assertEqual(self.called("cmake"), [])
+
+    def test_scripts_of_the_page_are_fetched_without_root_and_not_installed(self):
+        (self.scripts / "dagre.min.js").unlink()
+        self.stand_in("id", "echo 1000")
+        self.stand_in("apt-get", 'case "$*" in *" download "*) touch node-dagre-layout_1_all.deb ;; esac')
+        self.stand_in("dpkg-deb", 'mkdir -p usr/share/nodejs/dagre/dist; echo fetched > usr/share/nodejs/dagre/dist/dagre.min.js')
+        result = self.dev("run", "x.yaml")
+        self.assertEqual(result.stdout, "adpipe run x.yaml\n", result.stderr)
+        self.assertEqual([call.split(" download ")[1] for call in self.called("apt-get")], ["node-dagre-layout"])
+        self.assertEqual(sorted(file.name for file in self.scripts.iterdir()), ["d3.min.js", "dagre.min.js", "log"])
+        self.assertEqual((self.scripts / "dagre.min.js").read_text(), "fetched\n")
+
+    def test_without_the_page_all_else_goes_on_and_only_setup_tries_again(self):
+        (self.scripts / "dagre.min.js").unlink()
+        self.stand_in("apt-get", "exit 100")
+        result = self.dev("run", "x.yaml")
+        self.assertEqual(result.stdout, "adpipe run x.yaml\n", result.stderr)
+        self.assertIn("render.html is left out of the build", result.stderr)
+        self.assertNotIn("left out", self.dev("run", "x.yaml").stderr)
+        self.assertEqual(self.called("apt-get"), [])
+        for tool in ("cmake", "ninja", "clang-format"):
+            self.stand_in(tool, "")
+        self.dev("setup")
+        self.assertEqual(len([call for call in self.called("apt-get") if " download " in call]), 1)
 
     def test_failed_build_shows_why_and_runs_nothing(self):
         self.stand_in("ninja", 'echo "x.cpp:1: error: no"; exit 1')

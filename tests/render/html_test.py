@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Opens the pages of render.html in headless Chromium and uses them: html_test.py SAMPLE_PAGE. Exit status 77: skipped."""
+import re
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from subprocess import run
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import chromium
+
+SAMPLE_PAGE = None
+PROGRAM = chromium.find()
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.directory = Path(cls.temporary.name)
+        run([SAMPLE_PAGE, cls.temporary.name], check=True)
+        cls.browser = chromium.Browser(PROGRAM)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.temporary.cleanup()
+
+    def open(self, name, **how):
+        page = chromium.Page(self.browser, (self.directory / name).as_uri(), **how)
+        self.addCleanup(page.close)
+        return page
+
+    def shown(self, page):
+        return page.js("[...document.querySelectorAll('.node[role=button]')].map((n) => n.querySelector('text').textContent)")
+
+    def test_loads_nothing_and_says_nothing(self):
+        text = (self.directory / "layers.html").read_text(encoding="utf-8")
+        self.assertNotRegex(text, r"<(script|link|img|iframe)[^>]* (src|href)=")
+        self.assertIn("default-src 'none'", text)
+        self.assertLess(len(text), 2_000_000)
+        page = self.open("layers.html")
+        self.assertEqual(page.problems(), [])
+        self.assertEqual(page.js("document.title"), "test · layer 0")
+        self.assertEqual(page.js("performance.getEntriesByType('resource').length"), 0)
+
+    def test_search_click_keys_and_layers(self):
+        page = self.open("layers.html")
+        page.press("]")
+        self.assertEqual(page.js("document.getElementById('title').textContent"), "test · layer 1")
+        self.assertIn("q_proj", self.shown(page))
+        self.assertNotIn("view", self.shown(page))
+        page.press("/")
+        page.type("fmha")
+        self.assertEqual(page.js("document.getElementById('found').textContent"), "1 node")
+        self.assertEqual(page.js("document.querySelectorAll('.node.found').length"), 1)
+        page.press("Enter")
+        self.assertIn("attention_with_cache", page.js("document.getElementById('details').textContent"))
+        self.assertEqual(page.js("document.querySelectorAll('#timeline .span.on').length"), 1)
+        page.press("Escape")
+        page.js("document.activeElement.blur()")
+        page.click("#timeline .span:nth-of-type(2)")
+        self.assertIn("%q_1", page.js("document.getElementById('details').textContent"))
+        page.press("ArrowUp")
+        self.assertIn("%norm_1", page.js("document.getElementById('details').textContent"))
+        page.click("#layers button")
+        self.assertEqual(page.js("document.getElementById('title').textContent"), "test · layer 0")
+        self.assertEqual(page.problems(), [])
+
+    def test_folding_steps_table_and_theme(self):
+        page = self.open("layers.html")
+        page.press("]")
+        folded = len(self.shown(page))
+        page.press("f")
+        self.assertEqual(len(self.shown(page)), folded + 3)
+        page.press("f")
+        page.js("document.querySelector('.edge .fold').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+        self.assertGreater(len(self.shown(page)), folded)
+        page.js("adpipe.setStep(1)")
+        self.assertIn("59.5 µs", page.js("document.getElementById('lines').textContent"))
+        page.js("adpipe.setStep(-1)")
+        page.click("#tab-table")
+        rows = page.js("adpipe.tableText()").strip().split("\n")
+        self.assertEqual(len(rows), 13)
+        column = rows[0].split("\t").index("time_ns")
+        self.assertEqual(sum(int(row.split("\t")[column]) for row in rows[1:]), 58500)
+        page.click("#table th[data-key=time] button")
+        times = page.js("[...document.querySelectorAll('#table tbody tr')].map((r) => Number(r.children[4].textContent))")
+        self.assertEqual(times, sorted(times, reverse=True))
+        self.assertEqual(page.js("document.querySelector('#table th[data-key=time]').getAttribute('aria-sort')"), "descending")
+        before = page.js("getComputedStyle(document.body).backgroundColor")
+        page.click("#theme")
+        self.assertNotEqual(page.js("getComputedStyle(document.body).backgroundColor"), before)
+        self.assertEqual(page.problems(), [])
+
+    def test_without_a_trace_it_is_the_structure(self):
+        page = self.open("no_trace.html")
+        self.assertIn("No trace", page.js("document.getElementById('timeline').textContent"))
+        self.assertIn("q_proj", self.shown(page))
+        self.assertEqual(page.problems(), [])
+
+    def test_hostile_names_stay_text(self):
+        text = (self.directory / "hostile.html").read_text(encoding="utf-8")
+        self.assertEqual(len(re.findall(r"</script", text)), 4)
+        page = self.open("hostile.html")
+        page.press("f")
+        page.js("adpipe.choose(6)")
+        self.assertIn("<img src=x", page.js("document.getElementById('details').textContent"))
+        page.click("#tab-table")
+        self.assertEqual(page.js("window.broken === undefined && document.images.length"), 0)
+        self.assertEqual(page.js("document.scripts.length"), 4)
+        self.assertEqual(page.problems(), [])
+
+    def test_people_who_do_not_see_it(self):
+        page = self.open("layers.html")
+        self.assertEqual(page.js("[...document.querySelectorAll('.node[role=button]')].filter((n) => !n.getAttribute('aria-label') || n.tabIndex !== 0).length"), 0)
+        self.assertEqual(page.js("[...document.querySelectorAll('button,input,select')].filter((n) => !n.textContent.trim() && "
+                                 "!n.getAttribute('aria-label') && !n.closest('label')).length"), 0)
+        page.press("ArrowDown")
+        self.assertNotEqual(page.js("document.getElementById('said').textContent"), "")
+
+
+if __name__ == "__main__":
+    if PROGRAM is None:
+        print("skipped: there is no Chromium here")
+        sys.exit(77)
+    SAMPLE_PAGE = sys.argv[1]
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
