@@ -21,6 +21,7 @@ int cmd_check(const Arguments& arguments);
 int cmd_layer(const Arguments& arguments);
 int cmd_members(const Arguments& arguments);
 int cmd_kernels(const Arguments& arguments);
+int cmd_layers(const Arguments& arguments);
 int cmd_list(const Arguments& arguments);
 int cmd_inspect(const Arguments& arguments);
 int cmd_plugins(const Arguments& arguments);

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <string_view>
 #include <system_error>
@@ -23,22 +22,28 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The first bytes of a file. Throws Error if it cannot be read.
-std::string beginning_of(const fs::path& file) {
+std::string beginning_of(const fs::path& file, std::size_t most) {
     const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    std::array<char, 64> bytes{};
+    std::string bytes(most, '\0');
     const ssize_t count = descriptor < 0 ? -1 : ::read(descriptor, bytes.data(), bytes.size());
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
     if (count < 0) throw Error("ADP-IO-001", fmt::format("cannot open {}: {}", file.string(), std::generic_category().message(error)));
-    return {bytes.data(), static_cast<std::size_t>(count)};
+    bytes.resize(static_cast<std::size_t>(count));
+    return bytes;
 }
 
 bool begins_with(std::string_view text, std::string_view begin) { return text.substr(0, begin.size()) == begin; }
 
+/// SQLite keeps the texts of CREATE statements in the pages that were written first.
+bool is_rocpd(const fs::path& file) { return beginning_of(file, 1U << 20U).find("rocpd_kernel_dispatch") != std::string::npos; }
+
 const char* trace_stage(const fs::path& file) {
     if (file.extension() == ".nsys-rep") return "trace.nsys";
-    const std::string begin = beginning_of(file);
-    if (begins_with(begin, std::string_view{"SQLite format 3\0", 16})) return "trace.nsys";
+    const std::string begin = beginning_of(file, 4096);
+    if (begins_with(begin, std::string_view{"SQLite format 3\0", 16})) return is_rocpd(file) ? "trace.rocpd" : "trace.nsys";
+    const std::string first_line = begin.substr(0, begin.find('\n'));
+    if (first_line.find("Kernel_Name") != std::string::npos && first_line.find(',') != std::string::npos) return "trace.rocprof_csv";
     if (begins_with(begin, "\x1f\x8b")) return "trace.kineto";
     const std::size_t first = begin.find_first_not_of(" \t\r\n\xef\xbb\xbf");
     if (first != std::string::npos && (begin[first] == '{' || begin[first] == '[')) return "trace.kineto";
@@ -62,7 +67,8 @@ void add_trace(PipelineBuilder& pipeline, const fs::path& file) {
     const char* const stage = trace_stage(file);
     if (stage == nullptr) {
         throw Error("ADP-USE-008", fmt::format("{} is no trace that adpipe knows", file.string()),
-                    "a trace is an SQLite export of Nsight Systems (nsys export -t sqlite), or JSON of the PyTorch profiler, also as .gz");
+                    "a trace is an SQLite export of Nsight Systems (nsys export -t sqlite), JSON of the PyTorch profiler, also as .gz, "
+                    "or rocprofv3's rocpd database or kernel_trace.csv");
     }
     pipeline.add(stage).with("file", file);
 }

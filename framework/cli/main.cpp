@@ -19,6 +19,7 @@ constexpr Command all_commands[] = {
     {"layer", "shows one layer of a dump, with the kernels of a trace", cmd_layer},
     {"members", "lists every vertex of a dump with the layer it belongs to", cmd_members},
     {"kernels", "lists every kernel of a trace with the layer and node that launched it", cmd_kernels},
+    {"layers", "finds the layers in a trace alone, and lists their kernels", cmd_layers},
     {"list", "lists the stages that there are", cmd_list},
     {"inspect", "describes a stage: inputs, outputs, options", cmd_inspect},
     {"plugins", "lists plugins, and where they are looked for", cmd_plugins},

@@ -4,6 +4,7 @@
 #include <adpipe/model/graph_fwd.hpp>
 #include <adpipe/model/layers.hpp>
 #include <adpipe/model/metrics.hpp>
+#include <adpipe/model/segmentation.hpp>
 #include <adpipe/model/window.hpp>
 
 #include <fmt/format.h>
@@ -25,6 +26,7 @@ std::optional<std::uint64_t> graph_digest(const Artifact& artifact) {
     if (const auto* layers = as<Layers>(artifact)) return layers->graph_digest;
     if (const auto* attribution = as<Attribution>(artifact)) return attribution->graph_digest;
     if (const auto* metrics = as<Metrics>(artifact)) return metrics->graph_digest;
+    if (const auto* segmentation = as<Segmentation>(artifact)) return segmentation->graph_digest;
     return std::nullopt;
 }
 

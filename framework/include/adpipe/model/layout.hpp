@@ -7,6 +7,7 @@
 #include <adpipe/model/graph_fwd.hpp>
 #include <adpipe/model/layers.hpp>
 #include <adpipe/model/metrics.hpp>
+#include <adpipe/model/segmentation.hpp>
 #include <adpipe/model/trace.hpp>
 #include <adpipe/model/window.hpp>
 #include <adpipe/stage.hpp>
@@ -23,7 +24,8 @@ constexpr std::uint64_t model_layout() {
           sizeof(PluginDecl), sizeof(Vertex), sizeof(Edge), sizeof(Literal), sizeof(GraphModule), sizeof(GraphModel),
           sizeof(GraphBuilder), sizeof(Dump), sizeof(Membership), sizeof(Layer), sizeof(Layers), sizeof(Kernels), sizeof(LaunchShape),
           sizeof(Launches), sizeof(Annotations), sizeof(GraphNodes), sizeof(GraphRuns), sizeof(Process), sizeof(Device),
-          sizeof(Trace), sizeof(Step), sizeof(CapturedGraph), sizeof(Window), sizeof(Attribution), sizeof(MetricColumn), sizeof(Metrics)}) {
+          sizeof(Trace), sizeof(Step), sizeof(CapturedGraph), sizeof(Window), sizeof(Attribution), sizeof(MetricColumn), sizeof(Metrics),
+          sizeof(FoundKind), sizeof(OtherReading), sizeof(FoundProgram), sizeof(Segmentation)}) {
         hash = (hash ^ size) * 0x100000001b3U;
     }
     return hash;

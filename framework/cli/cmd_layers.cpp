@@ -1,0 +1,78 @@
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/front_door.hpp"
+#include "cli/layers_report.hpp"
+#include "cli/pipeline_run.hpp"
+#include "run/pipeline_builder.hpp"
+
+namespace adpipe::cli {
+namespace {
+
+struct LayersOptions {
+    std::string trace;
+    std::optional<std::string> pattern;
+    bool begins = false;
+    std::string phase = "all";
+    std::string format = "table";
+};
+
+PipelineBuilder layers_pipeline(const LayersOptions& options) {
+    PipelineBuilder pipeline{"layers"};
+    add_trace(pipeline, options.trace);
+    pipeline.add("window.replay").with("phase", options.phase);
+    if (options.pattern)
+        pipeline.add("segment.anchor").with("kernel", *options.pattern).with("begins", options.begins);
+    else
+        pipeline.add("segment.period");
+    pipeline.keep<GraphModel>().keep<Layers>().keep<Attribution>().keep<Segmentation>();
+    return pipeline;
+}
+
+}  // namespace
+
+int cmd_layers(const Arguments& arguments) {
+    LayersOptions options;
+    PipelineOptions run_options;
+    CommandLine line{"layers", "TRACE",
+                     "Finds a model's layers in a trace alone, by what repeats in the order of its kernels: how many, "
+                     "of which kinds, how sure\n"
+                     "that is, and the next best reading; and for every kernel its layer and its position there.",
+                     "adpipe layers samples/deepseek_v3/decode.sqlite"};
+    line.argument(
+        "TRACE",
+        "a profiler trace: an export of Nsight Systems, JSON of the PyTorch profiler, rocpd or rocprofv3's CSV",
+        &options.trace);
+    line.option("pattern", "NAME",
+                "a part of the name of a kernel that runs once a layer, where you know one; '*' stands for any text",
+                &options.pattern);
+    line.flag("begins", "with --pattern: layers begin at that kernel, not at the norm before it", &options.begins);
+    line.option("phase", "PHASE", "the steps to look at: all, decode, prefill, mixed (default: all)", &options.phase);
+    line.option("format", "FORMAT", "table, tsv or json (default: table); tsv and json list every kernel",
+                &options.format);
+    run_options.add_to(line);
+    if (const auto done = line.parse(arguments)) return *done;
+    if (const auto wrong = check_choice("layers", "format", options.format, {"table", "tsv", "json"})) return *wrong;
+    if (const auto wrong =
+            check_choice("layers", "phase", options.phase, {"all", "decode", "prefill", "mixed", "capture", "other"}))
+        return *wrong;
+    if (options.begins && !options.pattern)
+        return usage_error("ADP-USE-020", "--begins needs --pattern: the kernel that layers begin at", "layers");
+
+    RunResult result;
+    if (const int status = run_pipeline(layers_pipeline(options).config(), run_options, result); status != exit_ok)
+        return finish(status);
+    const auto graph = result.artifact<GraphModel>();
+    const auto layers = result.artifact<Layers>();
+    const auto attribution = result.artifact<Attribution>();
+    const auto segmentation = result.artifact<Segmentation>();
+    const FoundLayers found{*graph, *layers, *attribution, *segmentation};
+    if (options.format == "tsv")
+        write_layers_tsv(found);
+    else if (options.format == "json")
+        write_layers_json(found);
+    else
+        write_layers_table(found);
+    return finish(exit_ok);
+}
+
+}  // namespace adpipe::cli

@@ -1,0 +1,227 @@
+#include "period.hpp"
+
+#include "boundary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace segment {
+
+namespace {
+
+/// Cuts are compared on so many kernels at the beginning; the best one then cuts the whole sequence.
+constexpr std::size_t sample_size = 1U << 15U;
+/// Longer than any layer: aligning such pieces would take long, and they mean nothing.
+constexpr std::uint32_t longest_layer = 1500;
+constexpr std::size_t most_cuts = 64;  ///< that are measured
+constexpr std::size_t cuts_per_group = 3;
+constexpr std::size_t groups_to_place = 8;
+
+struct Candidate {
+    Anchor anchor;
+    Layering cut;
+};
+
+using Anchors = std::vector<std::uint32_t>;
+
+std::vector<Span> spans_between(const Anchors& anchors) {
+    std::vector<Span> spans;
+    for (std::size_t i = 0; i + 1 < anchors.size(); ++i) spans.push_back({anchors[i], anchors[i + 1]});
+    return spans;
+}
+
+Anchors positions_of(const SymbolTable& table, SymbolSpan sequence, const Anchor& anchor) {
+    Anchors positions;
+    for (std::uint32_t i = 0; i < sequence.size(); ++i) {
+        bool here = false;
+        if (anchor.kind == Anchor::Kind::exact)
+            here = sequence[i] == anchor.first;
+        else if (anchor.kind == Anchor::Kind::alike)
+            here = table[sequence[i]].alike == anchor.first;
+        else
+            here = i + 1 < sequence.size() && sequence[i] == anchor.first && sequence[i + 1] == anchor.second;
+        if (here) positions.push_back(i);
+    }
+    return positions;
+}
+
+bool usable(const Anchors& anchors) {
+    if (anchors.size() < 3) return false;
+    for (std::size_t i = 0; i + 1 < anchors.size(); ++i) {
+        if (anchors[i + 1] - anchors[i] > longest_layer) return false;
+    }
+    return true;
+}
+
+/// Every name, every name without its numbers and every pair of neighbours that occurs several times, once per set of
+/// positions.
+std::vector<std::pair<Anchor, Anchors>> possible_anchors(const SymbolTable& table, SymbolSpan sequence) {
+    std::map<std::pair<int, std::pair<Symbol, Symbol>>, Anchors> found;
+    for (std::uint32_t i = 0; i < sequence.size(); ++i) {
+        found[{0, {sequence[i], 0}}].push_back(i);
+        found[{1, {table[sequence[i]].alike, 0}}].push_back(i);
+        if (i + 1 < sequence.size()) found[{2, {sequence[i], sequence[i + 1]}}].push_back(i);
+    }
+    std::vector<std::pair<Anchor, Anchors>> anchors;
+    std::set<Anchors> seen;
+    for (auto& [key, positions] : found) {
+        if (!usable(positions) || !seen.insert(positions).second) continue;
+        anchors.push_back(
+            {{static_cast<Anchor::Kind>(key.first), key.second.first, key.second.second}, std::move(positions)});
+    }
+    return anchors;
+}
+
+std::vector<Candidate> ranked_cuts(const Measure& measure) {
+    struct FirstLook {
+        std::size_t kernels;
+        Anchor anchor;
+        std::vector<Span> spans;
+    };
+    std::vector<FirstLook> looks;
+    for (auto& [anchor, positions] : possible_anchors(measure.table(), measure.sequence())) {
+        std::vector<Span> spans = spans_between(positions);
+        const std::size_t kernels =
+            measure.kernels_in_distinct(spans) + positions.front() + (measure.sequence().size() - positions.back());
+        looks.push_back({kernels, anchor, std::move(spans)});
+    }
+    std::stable_sort(looks.begin(), looks.end(),
+                     [](const FirstLook& a, const FirstLook& b) { return a.kernels < b.kernels; });
+    if (looks.size() > most_cuts) looks.resize(most_cuts);
+    std::vector<Candidate> cuts;
+    for (FirstLook& look : looks) cuts.push_back({look.anchor, measure.measure(std::move(look.spans), false)});
+    std::stable_sort(cuts.begin(), cuts.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.cut.total < b.cut.total; });
+    return cuts;
+}
+
+struct Placed {
+    Layering layering;
+    double preference = 0;
+    Symbol first = 0;
+    Anchor anchor;
+};
+
+std::optional<Placed> placed(const Measure& measure, const Layering& cut, const Anchor& anchor) {
+    Boundaries boundaries = place_boundaries(measure, cut);
+    if (boundaries.spans.size() < 2) return {};
+    Placed result;
+    result.layering = measure.measure(std::move(boundaries.spans), true);
+    result.layering.stack = std::move(boundaries.stack);
+    result.preference = boundaries.preference;
+    result.first = boundaries.first;
+    result.anchor = anchor;
+    return result;
+}
+
+/// The best cuts with their boundaries, best first; some of every size of unit, so that a runner-up is among them.
+std::vector<Placed> best_placed(const Measure& measure) {
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> per_group;
+    std::vector<Placed> results;
+    for (const Candidate& candidate : ranked_cuts(measure)) {
+        const std::pair<std::size_t, std::size_t> group{candidate.cut.spans.size(),
+                                                        candidate.cut.kinds.front()->size()};
+        if (per_group.count(group) == 0 && per_group.size() == groups_to_place) break;
+        if (per_group[group]++ == cuts_per_group) continue;
+        if (auto result = placed(measure, candidate.cut, candidate.anchor)) results.push_back(std::move(*result));
+    }
+    std::stable_sort(results.begin(), results.end(),
+                     [](const Placed& a, const Placed& b) { return a.layering.total < b.layering.total; });
+    return results;
+}
+
+/// Among equally good ones the one that keeps to the convention, and of those the one that begins first.
+std::size_t by_convention(const std::vector<Placed>& results) {
+    const Layering& best = results.front().layering;
+    std::size_t chosen = 0;
+    for (std::size_t i = 1; i < results.size(); ++i) {
+        const Layering& other = results[i].layering;
+        if (other.total > best.total + 1.5 || other.spans.size() != best.spans.size()) continue;
+        if (other.departures > best.departures + 1.5) continue;
+        const Placed& now = results[chosen];
+        const bool earlier = other.spans.front().begin < now.layering.spans.front().begin;
+        if (results[i].preference > now.preference || (results[i].preference == now.preference && earlier)) chosen = i;
+    }
+    return chosen;
+}
+
+/// Below this a repeat is taken for chance.
+constexpr double least_confidence = 0.15;
+/// Fewer kernels are a loop, not a layer: a layer takes at least a mixer, a feed-forward network and what lies between.
+constexpr std::size_t smallest_layer = 3;
+
+double confidence_of(const Measure& measure, const Layering& layering, const std::optional<RunnerUp>& runner_up) {
+    const auto kernels = static_cast<double>(measure.sequence().size());
+    const double explained = 1 - std::min(1.0, layering.departures / kernels);
+    const double repeats = 1 - 1 / (1 + 0.5 * static_cast<double>(layering.regular));
+    const double shorter = 1 - std::min(1.0, layering.total / kernels);
+    const double margin =
+        runner_up ? std::clamp((runner_up->total - layering.total) / layering.total / 0.25, 0.0, 1.0) : 1;
+    const double plausible =
+        layering.completeness * std::min(1.0, layering.resemblance / 0.5) * (measure.knows_parts() ? 1.0 : 0.7);
+    return explained * repeats * std::sqrt(shorter) * (0.6 + 0.4 * margin) * plausible;
+}
+
+std::optional<RunnerUp> runner_up_of(const std::vector<Placed>& results, std::size_t chosen) {
+    for (const Placed& other : results) {
+        if (other.layering.spans.size() == results[chosen].layering.spans.size()) continue;
+        return RunnerUp{other.layering.spans.size(), other.layering.kinds.front()->size(), other.layering.total};
+    }
+    return {};
+}
+
+}  // namespace
+
+std::optional<Period> find_period(const SymbolTable& table, SymbolSpan sequence) {
+    const SymbolSpan sample = sequence.first(std::min(sequence.size(), sample_size));
+    const Measure sample_measure{table, sample};
+    std::vector<Placed> results = best_placed(sample_measure);
+    if (results.empty()) return {};
+    const std::size_t chosen = by_convention(results);
+    Period period;
+    period.runner_up = runner_up_of(results, chosen);
+    period.confidence = confidence_of(sample_measure, results[chosen].layering, period.runner_up);
+    if (period.confidence < least_confidence || results[chosen].layering.kinds.front()->size() < smallest_layer)
+        return {};
+    period.first_kernel = table[results[chosen].first].short_name;
+    if (sample.size() == sequence.size()) {
+        period.layering = std::move(results[chosen].layering);
+        return period;
+    }
+    const Measure measure{table, sequence};
+    const Anchors anchors = positions_of(table, sequence, results[chosen].anchor);
+    if (!usable(anchors)) return {};
+    auto whole = placed(measure, measure.measure(spans_between(anchors), false), results[chosen].anchor);
+    if (!whole) return {};
+    period.layering = std::move(whole->layering);
+    return period;
+}
+
+std::optional<Period> period_of_anchors(const SymbolTable& table, SymbolSpan sequence,
+                                        const std::vector<std::uint32_t>& anchors, bool begin_at_anchor) {
+    if (anchors.size() < 2) return {};
+    const Measure measure{table, sequence};
+    const Layering cut = measure.measure(spans_between(anchors), false);
+    Period period;
+    if (begin_at_anchor) {
+        std::vector<Span> spans = cut.spans;
+        // The last layer is as long as its kind.
+        const std::uint32_t last = spans.back().end;
+        const auto length = static_cast<std::uint32_t>(cut.kinds[cut.kind.back()]->size());
+        spans.push_back({last, static_cast<std::uint32_t>(std::min<std::size_t>(sequence.size(), last + length))});
+        period.layering = measure.measure(std::move(spans), true);
+        period.first_kernel = table[sequence[anchors.front()]].short_name;
+    } else {
+        auto result = placed(measure, cut, {});
+        if (!result) return {};
+        period.layering = std::move(result->layering);
+        period.first_kernel = table[result->first].short_name;
+    }
+    period.confidence = confidence_of(measure, period.layering, {});
+    return period;
+}
+
+}  // namespace segment

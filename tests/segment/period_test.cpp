@@ -1,0 +1,114 @@
+#include "orders.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+using namespace orders;
+
+namespace {
+
+void check_whole(const Order& order) {
+    const Found found = found_in(order.kernels);
+    REQUIRE(found.any);
+    CHECK(*std::max_element(found.layer.begin(), found.layer.end()) ==
+          *std::max_element(order.layer.begin(), order.layer.end()));
+    CHECK(agreement(order, found) == 1.0);
+}
+
+std::vector<Names> repeated(std::size_t count, const std::vector<Names>& pattern) {
+    std::vector<Names> layers;
+    for (std::size_t i = 0; i < count; ++i) layers.push_back(pattern[i % pattern.size()]);
+    return layers;
+}
+
+}  // namespace
+
+TEST_CASE("layers of one kind") {
+    check_whole(model(repeated(32, {dense_layer()})));
+    check_whole(model(repeated(4, {dense_layer()})));
+}
+
+TEST_CASE("dense layers first, then experts") {
+    std::vector<Names> layers = repeated(3, {dense_layer()});
+    for (int i = 0; i < 58; ++i) layers.push_back(moe_layer());
+    const Order order = model(layers);
+    check_whole(order);
+    const Found found = found_in(order.kernels);
+    REQUIRE(found.kind.size() == 61);
+    CHECK(found.kind[0] == found.kind[2]);
+    CHECK(found.kind[2] != found.kind[3]);
+    CHECK(found.kind[3] == found.kind[60]);
+}
+
+TEST_CASE("three layers of linear attention to one of full attention") {
+    const auto order = model(
+        repeated(24, {linear_attention_layer(), linear_attention_layer(), linear_attention_layer(), dense_layer()}));
+    check_whole(order);
+    CHECK(found_in(order.kernels).kind[3] == found_in(order.kernels).kind[7]);
+    CHECK(found_in(order.kernels).kind[2] != found_in(order.kernels).kind[3]);
+}
+
+TEST_CASE("sliding and global attention take turns") {
+    check_whole(model(repeated(26, {sliding_layer(), dense_layer()})));
+}
+
+TEST_CASE("a first layer whose norm has no residual sum yet") {
+    Order order = model(repeated(16, {dense_layer()}));
+    order.kernels[1] = "void flashinfer::norm::RMSNormKernel<8u, __nv_bfloat16>(__nv_bfloat16*, __nv_bfloat16*)";
+    check_whole(order);
+}
+
+TEST_CASE("lost kernels do not shift the layers behind them") {
+    const Order whole = model(repeated(48, {dense_layer()}));
+    std::mt19937 random(3);
+    Order damaged;
+    for (std::size_t k = 0; k < whole.kernels.size(); ++k) {
+        if (random() % 50 == 0) continue;
+        damaged.kernels.push_back(whole.kernels[k]);
+        damaged.layer.push_back(whole.layer[k]);
+    }
+    REQUIRE(damaged.kernels.size() < whole.kernels.size());
+    CHECK(agreement(damaged, found_in(damaged.kernels)) > 0.95);
+}
+
+TEST_CASE("names do not matter, only what they have in common") {
+    // Kernels that no rule knows: the order alone must do.
+    Order order = model(repeated(20, {dense_layer()}));
+    std::vector<std::string> known;
+    for (std::string& name : order.kernels) {
+        auto at = std::find(known.begin(), known.end(), name);
+        if (at == known.end()) at = known.insert(known.end(), name);
+        std::string letters;
+        for (auto number = static_cast<std::size_t>(at - known.begin()) + 26; number > 0; number /= 26)
+            letters += static_cast<char>('a' + number % 26);
+        name = "zz" + letters;
+    }
+    const Found found = found_in(order.kernels);
+    REQUIRE(found.any);
+    // Where a layer begins is a convention that needs names; how many there are does not.
+    const std::set<std::int32_t> layers(found.layer.begin(), found.layer.end());
+    CHECK(layers.size() >= 20);
+    CHECK(layers.size() <= 21);
+}
+
+TEST_CASE("what repeats by chance is no model") {
+    std::mt19937 random(5);
+    Names noise;
+    for (int i = 0; i < 600; ++i) noise.push_back(std::string(1, static_cast<char>('a' + random() % 12)) + "_kernel");
+    const Found found = found_in(noise);
+    CHECK((!found.any || found.confidence < 0.5));
+    CHECK_FALSE(found_in({}).any);
+    CHECK_FALSE(found_in({"a"}).any);
+    CHECK_FALSE(found_in(Names(500, "the_same_kernel")).any);
+    CHECK_FALSE(found_in(repeated(100, {{"ping"}, {"pong"}}).front()).any);
+}
+
+TEST_CASE("a long sequence has the layers of a short one") {
+    // Beyond the part on which readings are compared.
+    const Order order = model(repeated(6000, {dense_layer()}));
+    REQUIRE(order.kernels.size() > 50000);
+    check_whole(order);
+}
