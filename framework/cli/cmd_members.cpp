@@ -52,8 +52,8 @@ void write_tsv(const GraphModel& graph, const Layers& layers) {
         text += modules[vertex.module];
         append_field(text, layers.text(member.stack));
         append_field(text, vertex.name);
-        append_field(text, last_layer_text);
-        append_field(text, group_text(member.group));
+        text.append(1, '\t').append(last_layer_text);
+        text.append(1, '\t').append(group_text(member.group));
         append_field(text, layers.text(member.sub_group));
         append_field(text, layers.text(member.reason));
         text += '\n';

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <system_error>
 
 namespace adpipe::cli {
@@ -113,11 +115,33 @@ std::string tsv_text(std::string_view text) {
     return field;
 }
 
+namespace {
+
+/// True if one of eight characters is a control character (below 0x20, or 0x7f): the usual tests on a word for a byte below a bound and for
+/// a zero byte.
+bool has_control(const char* eight) {
+    constexpr std::uint64_t ones = 0x0101010101010101U;
+    constexpr std::uint64_t tops = 0x80 * ones;
+    std::uint64_t word = 0;
+    std::memcpy(&word, eight, sizeof word);
+    const std::uint64_t below_space = (word - 0x20 * ones) & ~word & tops;
+    const std::uint64_t delete_to_zero = word ^ (0x7f * ones);
+    return (below_space | ((delete_to_zero - ones) & ~delete_to_zero & tops)) != 0;
+}
+
+}  // namespace
+
 void blank_controls(std::string& text, std::size_t begin) {
     const std::size_t size = text.size();
     char* const bytes = text.data();
-    for (std::size_t i = begin; i < size; ++i) {
-        if (static_cast<unsigned char>(bytes[i]) < 0x20 || bytes[i] == '\x7f') bytes[i] = ' ';
+    for (std::size_t i = begin; i < size;) {
+        if (i + 8 <= size && !has_control(bytes + i)) {
+            i += 8;
+            continue;
+        }
+        for (const std::size_t end = std::min(i + 8, size); i < end; ++i) {
+            if (static_cast<unsigned char>(bytes[i]) < 0x20 || bytes[i] == '\x7f') bytes[i] = ' ';
+        }
     }
 }
 

@@ -131,10 +131,11 @@ private:
         return results.size() > 1 && index && *index < results.size() ? results[*index] : no_flow;
     }
 
-    FlowId first_value(VertexId v) {
-        std::vector<FlowId> all;
-        append_values(v, all);
-        return all.empty() ? no_flow : all.front();
+    FlowId first_value(VertexId v) const {
+        const Value& value = values_[v];
+        if (value.call == no_flow) return value.flow;
+        const std::vector<FlowId>& results = flow_.calls_[value.call].results;
+        return results.empty() ? no_flow : results.front();
     }
 
     void append_values(VertexId v, std::vector<FlowId>& into) {

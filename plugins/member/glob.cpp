@@ -5,26 +5,19 @@
 namespace adpipe::member {
 
 bool matches_glob(std::string_view pattern, std::string_view text) noexcept {
-    std::size_t p = 0;
-    std::size_t t = 0;
-    std::size_t star = std::string_view::npos;
-    std::size_t star_text = 0;
-    while (t < text.size()) {
-        if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            star_text = t;
-        } else if (p < pattern.size() && pattern[p] == text[t]) {
-            ++p;
-            ++t;
-        } else if (star != std::string_view::npos) {
-            p = star + 1;
-            t = ++star_text;
-        } else {
-            return false;
-        }
+    const std::size_t first_star = pattern.find('*');
+    if (first_star == std::string_view::npos) return pattern == text;
+    if (!text.starts_with(pattern.substr(0, first_star))) return false;
+    text.remove_prefix(first_star);
+    pattern.remove_prefix(first_star + 1);
+    // Each piece between two stars at its first place: what is left for the rest is then the most.
+    for (std::size_t star = pattern.find('*'); star != std::string_view::npos; star = pattern.find('*')) {
+        const std::size_t at = text.find(pattern.substr(0, star));
+        if (at == std::string_view::npos) return false;
+        text.remove_prefix(at + star);
+        pattern.remove_prefix(star + 1);
     }
-    while (p < pattern.size() && pattern[p] == '*') ++p;
-    return p == pattern.size();
+    return text.ends_with(pattern);
 }
 
 std::uint64_t hash_text(std::string_view text, std::uint64_t seed) noexcept {

@@ -197,34 +197,44 @@ void LayerSolver::step_to_arguments(Pair pair, LayerIndex here, LayerIndex there
 }
 
 void LayerSolver::step_to_users(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue) {
-    const std::vector<Use> ours = uses_around(pair.here, here);
-    if (ours.empty()) return;
-    const std::vector<Use> theirs = uses_around(pair.there, there);
-    for (std::size_t i = 0, j = 0; i < ours.size();) {
-        const std::uint64_t key = ours[i].key;
-        std::vector<FlowId> our_users;
-        std::vector<FlowId> their_users;
-        for (; i < ours.size() && ours[i].key == key; ++i) our_users.push_back(ours[i].user);
-        while (j < theirs.size() && theirs[j].key < key) ++j;
-        for (; j < theirs.size() && theirs[j].key == key; ++j) their_users.push_back(theirs[j].user);
+    uses_around(pair.here, here, our_uses_);
+    if (our_uses_.empty()) return;
+    uses_around(pair.there, there, their_uses_);
+    const auto meet = [&](const Pair& next) {
+        if (next.here == next.there || seen_here_[next.here] == alignment_) return;
+        seen_here_[next.here] = alignment_;
+        queue.push_back(next);
+        learn_from(next, here, there);
+    };
+    const auto users_with = [](const std::vector<Use>& uses, std::size_t from, std::size_t to) {
+        std::vector<FlowId> users;
+        for (; from < to; ++from) users.push_back(uses[from].user);
+        return users;
+    };
+    for (std::size_t i = 0, j = 0; i < our_uses_.size();) {
+        const std::uint64_t key = our_uses_[i].key;
+        const std::size_t i_begin = i;
+        while (i < our_uses_.size() && our_uses_[i].key == key) ++i;
+        while (j < their_uses_.size() && their_uses_[j].key < key) ++j;
+        const std::size_t j_begin = j;
+        while (j < their_uses_.size() && their_uses_[j].key == key) ++j;
         if (there == table_.last_of_stack(here)) {
-            for (const FlowId user : our_users) tested_last_[user] = 1;
+            for (std::size_t k = i_begin; k < i; ++k) tested_last_[our_uses_[k].user] = 1;
         }
-        for (const Pair& next : pair_up(std::move(our_users), std::move(their_users))) {
-            if (next.here == next.there || seen_here_[next.here] == alignment_) continue;
-            seen_here_[next.here] = alignment_;
-            queue.push_back(next);
-            learn_from(next, here, there);
+        if (i - i_begin != j - j_begin) continue;
+        if (i - i_begin == 1) {
+            meet({our_uses_[i_begin].user, their_uses_[j_begin].user});
+            continue;
         }
+        for (const Pair& next : pair_up(users_with(our_uses_, i_begin, i), users_with(their_uses_, j_begin, j))) meet(next);
     }
 }
 
-/// The uses of v in a layer, or in what is open behind it, sorted by key.
-std::vector<LayerSolver::Use> LayerSolver::uses_around(FlowId v, LayerIndex layer) const {
-    std::vector<Use> uses;
+/// The uses of v in a layer, or in what is open behind it, sorted by key; of equal ones, the first comes first.
+void LayerSolver::uses_around(FlowId v, LayerIndex layer, std::vector<Use>& uses) const {
+    uses.clear();
     collect_uses(v, layer, uses);
-    std::stable_sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.key < b.key; });
-    return uses;
+    if (uses.size() > 1) std::stable_sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.key < b.key; });
 }
 
 void LayerSolver::collect_uses(FlowId v, LayerIndex layer, std::vector<Use>& uses) const {

@@ -118,7 +118,7 @@ private:
         std::uint64_t key;  ///< op, position, literals
         FlowId user;
     };
-    std::vector<Use> uses_around(FlowId v, LayerIndex layer) const;
+    void uses_around(FlowId v, LayerIndex layer, std::vector<Use>& uses) const;
     void collect_uses(FlowId v, LayerIndex layer, std::vector<Use>& uses) const;
     std::vector<Pair> pair_up(std::vector<FlowId> ours, std::vector<FlowId> theirs) const;
     bool alike(FlowId a, FlowId b, LayerIndex here, LayerIndex there);
@@ -169,6 +169,8 @@ private:
     std::vector<LayerIndex> up_;                 ///< highest layer among the weights that it or its ancestors use
     std::vector<LayerIndex> down_;               ///< lowest layer among those that it or its descendants use
     std::vector<LayerIndex> up_values_;          ///< as up_, but not through sizes
+    std::vector<Use> our_uses_;                  ///< of the step at hand, kept for their memory
+    std::vector<Use> their_uses_;
     struct WeightUse {
         LayerIndex layer;
         FlowId use;

@@ -42,21 +42,23 @@ std::string ReasonWriter::layer_phrase(LayerIndex layer) const {
 }
 
 /// The module whose weight `v` uses, without the layer ("self_attn_q_proj"), and its layer.
-ReasonWriter::WeightUse ReasonWriter::weight_use(FlowId v) const {
+const ReasonWriter::WeightUse& ReasonWriter::weight_use(FlowId v) const {
+    const auto known = weight_uses_.find(v);
+    if (known != weight_uses_.end()) return known->second;
     for (const FlowId s : flow_.arguments(v)) {
         if (table_.of_weight(s) == no_layer) continue;
         const Vertex& weight = flow_.vertex(s);
         const auto name = names_.of_activation(full_name(weight));
-        if (name) return {module_of_role(name->role), table_.of_weight(s)};
+        if (name) return weight_uses_[v] = {module_of_role(name->role), table_.of_weight(s)};
     }
-    return {name_of(v), no_layer};
+    return weight_uses_[v] = {name_of(v), no_layer};
 }
 
 std::string ReasonWriter::inside_phrase(const Verdict& verdict) const {
     const std::string layer = layer_phrase(verdict.layer);
     if (verdict.about == no_flow || verdict.about_end == no_flow) return "between names of " + layer;
-    const WeightUse from = weight_use(verdict.about);
-    const WeightUse to = weight_use(verdict.about_end);
+    const WeightUse& from = weight_use(verdict.about);
+    const WeightUse& to = weight_use(verdict.about_end);
     if (to.layer != no_layer && from.layer != no_layer && to.layer != from.layer) {
         return "between " + from.module + " of " + layer_phrase(from.layer) + " and " + to.module + " of " + layer_phrase(to.layer);
     }

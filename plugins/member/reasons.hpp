@@ -27,7 +27,7 @@ private:
         std::string module;
         LayerIndex layer;
     };
-    WeightUse weight_use(FlowId v) const;
+    const WeightUse& weight_use(FlowId v) const;
     std::string inside_phrase(const Verdict& verdict) const;
     std::uint32_t reading_layers(FlowId v) const;
 
@@ -35,6 +35,7 @@ private:
     const LayerTable& table_;
     const LayerNames& names_;
     Layers& layers_;
+    mutable std::unordered_map<FlowId, WeightUse> weight_uses_;  ///< of the vertices asked for so far
     std::unordered_map<LayerIndex, TextId> weight_texts_;  ///< by layer: what to say of its weights
 };
 
