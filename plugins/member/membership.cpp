@@ -123,7 +123,9 @@ private:
     void solve(Root& root) {
         LayerSolver solver(root.flow, root.table, root.evidence);
         const std::vector<Verdict> verdicts = solver.solve();
-        for (const FlowId v : solver.stale_names()) note_stale_name(root.flow.vertex(v));
+        if (names_ != NameUse::first) {  // else the name was taken at its word
+            for (const FlowId v : solver.stale_names()) note_stale_name(root.flow.vertex(v));
+        }
         ReasonWriter reasons(graph_, root.flow, root.table, root.names, layers_);
         std::vector<TextId> stack_of_container;
         for (const LayerContainer& container : root.names.containers()) stack_of_container.push_back(layers_.text_id(container.stack));
