@@ -66,7 +66,7 @@ public:
 
     Json json() {
         Json layer = {{"title", text(render::layer_title(view_, pipeline_))},
-                      {"next", text(render::destination_text(view_))},
+                      {"next", text((view_.next >= 0 ? "to " : "") + render::destination_text(view_))},
                       {"counts", counts()},
                       {"streams", view_.times.streams},
                       {"spine", indices(spine_)},
@@ -257,6 +257,7 @@ Json strip(const PageInput& input) {
     for (const LayerView& view : input.all) {
         const auto shown = std::find_if(input.layers.begin(), input.layers.end(), [&](const LayerView& l) { return l.layer == view.layer; });
         list.push_back({{"title", text(render::layer_title(view, ""))},
+                        {"number", view.number()},
                         {"sum", view.times.sum},
                         {"wall", view.times.wall.median},
                         {"index", shown == input.layers.end() ? -1 : static_cast<int>(shown - input.layers.begin())}});

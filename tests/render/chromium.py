@@ -109,12 +109,25 @@ class Page:
             raise RuntimeError(json.dumps(answer["exceptionDetails"])[:1000])
         return answer["result"].get("value")
 
+    def middle(self, selector):
+        return self.js(f"(() => {{ const r = document.querySelector({json.dumps(selector)}).getBoundingClientRect(); "
+                       "return [r.x + r.width / 2, r.y + r.height / 2]; })()")
+
     def click(self, selector):
         """A click with the mouse on the middle of the first element of that kind."""
-        x, y = self.js(f"(() => {{ const r = document.querySelector({json.dumps(selector)}).getBoundingClientRect(); "
-                       "return [r.x + r.width / 2, r.y + r.height / 2]; })()")
+        x, y = self.middle(selector)
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="none" if kind == "mouseMoved" else "left", clickCount=1)
+
+    def point(self, selector):
+        """The mouse over the middle of the first element of that kind."""
+        x, y = self.middle(selector)
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y, button="none")
+
+    def paste(self):
+        """What the clipboard holds, where the focus is."""
+        self.call("Input.dispatchKeyEvent", type="keyDown", key="v", modifiers=2, commands=["paste"])
+        self.call("Input.dispatchKeyEvent", type="keyUp", key="v", modifiers=2)
 
     def press(self, key):
         text = {"text": key} if len(key) == 1 else {}

@@ -94,6 +94,60 @@ class Pages(unittest.TestCase):
         self.assertNotEqual(page.js("getComputedStyle(document.body).backgroundColor"), before)
         self.assertEqual(page.problems(), [])
 
+    def test_blocks_fold_and_nothing_is_lost(self):
+        page = self.open("layers.html")
+        page.press("]")
+        titles = "[...document.querySelectorAll('.node text:first-of-type')].map((t) => t.textContent)"
+        self.assertIn("q_proj", page.js(titles))
+        self.assertIn("On no node", page.js(titles))
+        page.press("b")
+        folded = page.js("[...document.querySelectorAll('.node.folded')].map((n) => n.getAttribute('aria-label'))")
+        self.assertIn("unfold Attention, 7 nodes, 5 kernels, 24.0 µs  41.0 %", folded)
+        self.assertNotIn("q_proj", page.js(titles))
+        # The times in the folded picture are those of the layer: 58.5 µs.
+        times = page.js("[...document.querySelectorAll('.node')].map((n) => n.textContent)")
+        found = [re.search(r"([\d.]+) (µs|ns)  [\d.<]+ %", text) for text in times]
+        self.assertAlmostEqual(sum(float(time[1]) / (1000 if time[2] == "ns" else 1) for time in found if time), 58.5)
+        page.js("document.querySelector('.node.folded').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+        self.assertIn("q_proj", page.js(titles))
+        page.js("document.querySelector('.block-title').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+        self.assertNotIn("q_proj", page.js(titles))
+        # A search finds what is folded, and going there unfolds it.
+        page.press("/")
+        page.type("q_proj")
+        self.assertEqual(page.js("document.querySelectorAll('.node.folded.found').length"), 1)
+        page.press("Enter")
+        self.assertIn("%q_1", page.js("document.getElementById('details').textContent"))
+        self.assertIn("q_proj", page.js(titles))
+        self.assertEqual(page.problems(), [])
+
+    def test_pointing_links_graph_timeline_and_table(self):
+        page = self.open("layers.html")
+        page.press("]")
+        page.click("#tab-table")
+        page.point("#timeline .span:nth-of-type(5)")
+        [kernel] = page.js("[...document.querySelectorAll('#timeline .span.on')].map((s) => s.__data__.i)")
+        self.assertEqual(page.js("[...document.querySelectorAll('#table tr.on')].map((r) => r.__data__)"), [kernel])
+        self.assertEqual(page.js("[...document.querySelectorAll('.row.on')].map((r) => r.__data__)"), [kernel])
+        self.assertEqual(page.js("document.querySelectorAll('.node.lit').length"), 1)
+
+    def test_table_is_copied_and_filtered(self):
+        page = self.open("layers.html")
+        page.press("]")
+        page.click("#tab-table")
+        page.js("document.getElementById('filter').value = 'gemm'")
+        page.js("document.getElementById('filter').dispatchEvent(new Event('input'))")
+        page.click("#copy")
+        page.js("document.body.appendChild(Object.assign(document.createElement('textarea'), {id: 'paste'})).focus()")
+        page.paste()
+        self.assertEqual(page.js("document.getElementById('paste').value"), page.js("adpipe.tableText()"))
+        self.assertEqual(page.js("adpipe.tableText()").count("\n"), 1 + page.js("document.querySelectorAll('#table tbody tr').length"))
+        self.assertTrue(all("gemm" in row for row in page.js("adpipe.tableText()").strip().split("\n")[1:]))
+
+    def test_it_is_dark_where_all_else_is(self):
+        self.assertEqual(self.open("layers.html", dark=True).js("document.documentElement.dataset.theme"), "dark")
+        self.assertEqual(self.open("layers.html").js("document.documentElement.dataset.theme"), "light")
+
     def test_without_a_trace_it_is_the_structure(self):
         page = self.open("no_trace.html")
         self.assertIn("No trace", page.js("document.getElementById('timeline').textContent"))

@@ -3,7 +3,7 @@
 (function () {
   const data = JSON.parse(document.getElementById("page-data").textContent);
   const byId = (id) => document.getElementById(id);
-  const state = {layer: data.start, step: -1, node: null, kernel: null, fold: true, opened: new Set(), sort: {key: "order", down: false}};
+  const state = {layer: data.start, step: -1, node: null, kernel: null, fold: true, opened: new Set(), closed: new Set(), sort: {key: "order", down: false}};
   const layer = () => data.layers[state.layer];
 
   // ---- numbers -----------------------------------------------------------------------------------------------------------------------
@@ -48,7 +48,23 @@
   }
 
   // ---- the shown graph ---------------------------------------------------------------------------------------------------------------
-  // Vertices are numbered: nodes from 0, inputs -1, -2, … (groups of inputs), the output "out".
+  // Vertices are numbered: nodes from 0, inputs -1, -2, … (groups of inputs). Others are texts: "out", "nowhere" (kernels on no node), and
+  // "b3" for a folded block.
+  const isNode = (v) => typeof v === "number" && v >= 0;
+  const isBlock = (v) => typeof v === "string" && /^b\d+$/.test(v);
+  const isInput = (v) => typeof v === "number" && v < 0;
+  /// The outermost folded block around a node, or the node itself.
+  function holder(v) {
+    if (!isNode(v)) return v;
+    let found = v;
+    for (let b = layer().nodes[v].b; b >= 0; b = layer().blocks[b].parent) if (state.closed.has(b)) found = "b" + b;
+    return found;
+  }
+  function nodesOfBlock(block) {
+    const inside = (b) => { for (; b >= 0; b = layer().blocks[b].parent) if (b === block) return true; return false; };
+    return layer().nodes.map((node, v) => v).filter((v) => inside(layer().nodes[v].b));
+  }
+  const kernelsOfBlock = (block) => nodesOfBlock(block).flatMap((v) => layer().nodes[v].k);
   function shownGraph() {
     const L = layer();
     const folded = (v) => v >= 0 && L.nodes[v].f && state.fold && !state.opened.has(v);
@@ -87,15 +103,27 @@
       for (const e of into.get(v) || []) if (e.kind !== 2) merge(found, e, v);
       for (const o of found) edges.push({from: o.from, to: v, kind: o.kind, through: o.through});
     });
-    const inputs = new Set(edges.filter((e) => e.from < 0).map((e) => e.from));
-    const outs = [];
-    for (const v of L.outs) for (const o of origins(v)) if (!outs.some((e) => e.from === o.from)) outs.push({from: o.from, to: "out", kind: 0, through: o.through});
-    const spine = L.spine.filter((v) => !folded(v));
-    const next = new Map();
-    spine.forEach((v, i) => next.set(v, i + 1 < spine.length ? spine[i + 1] : "out"));
-    for (const e of edges.concat(outs)) e.residual = next.get(e.from) === e.to || (e.from < 0 && L.inputs[-1 - e.from].kind === "residual" && e.to === spine[0]);
-    // Unfolded ops stand between two nodes of the spine: the way is still the residual stream's.
-    return {nodes, inputs: [...inputs].sort((a, b) => b - a), edges: edges.concat(outs), hasOut: outs.length > 0};
+    for (const v of L.outs) for (const o of origins(v)) edges.push({from: o.from, to: "out", kind: 0, through: o.through});
+    return gathered(L, nodes, edges, L.spine.filter((v) => !folded(v)));
+  }
+  /// The same with folded blocks as one vertex each, and each pair of vertices joined once.
+  function gathered(L, nodes, edges, spine) {
+    const shown = {nodes: [...new Set(nodes.map(holder))], inputs: [], edges: [], hasOut: false};
+    const way = [...new Set(spine.map(holder))];
+    const next = new Map(way.map((v, i) => [v, i + 1 < way.length ? way[i + 1] : "out"]));
+    const known = new Map();
+    for (const e of edges) {
+      const [from, to] = [holder(e.from), holder(e.to)];
+      if (from === to) continue;
+      const same = known.get(from + ">" + to);
+      if (same) { same.kind = Math.min(same.kind, e.kind); continue; }
+      const residual = next.get(from) === to || (isInput(from) && L.inputs[-1 - from].kind === "residual" && to === way[0]);
+      known.set(from + ">" + to, {from, to, kind: e.kind, through: e.through.filter((v) => holder(v) === v), residual});
+    }
+    shown.edges = [...known.values()];
+    shown.inputs = [...new Set(shown.edges.map((e) => e.from).filter(isInput))].sort((a, b) => b - a);
+    shown.hasOut = shown.edges.some((e) => e.to === "out");
+    return shown;
   }
 
   // ---- text sizes --------------------------------------------------------------------------------------------------------------------
@@ -124,23 +152,35 @@
 
   function boxOf(v) {
     const L = layer();
-    if (v === "out") return lines([["to " + L.next, 12, true], [fit(L.outNames[0] || "", 36), 10]], 10);
-    if (v < 0) {
+    if (v === "out") return lines([[L.next, 12, true], [fit(L.outNames[0] || "", 36), 10]], 10);
+    if (isInput(v)) {
       const group = L.inputs[-1 - v];
       return lines([[fit(group.label, 40), 12, true], [group.names.length === 1 ? fit(group.names[0], 36) : group.names.length + " values", 10]], 10);
     }
+    if (v === "nowhere") return opBox("On no node", ["of this layer"], L.kernels.map((_, i) => i).filter((i) => L.kernels[i].nd < 0), 8);
+    if (isBlock(v)) {
+      const block = Number(v.slice(1));
+      const kernels = kernelsOfBlock(block);
+      return opBox(L.blocks[block].title, [count(nodesOfBlock(block).length, "node") + ", " + count(kernels.length, "kernel")], kernels, 0);
+    }
     const node = L.nodes[v];
-    const facts = [node.d, node.y].filter(Boolean).map((t) => fit(t, 34));
-    for (const i of node.sh) facts.push("↳ in the kernel of " + fit(L.nodes[L.kernels[i].nd].t, 20));
-    const shown = node.k.slice(0, 8);
-    const rows = shown.map((i) => ({i, name: fit(L.kernels[i].n, 38), time: duration(timeOf(L.kernels[i]))}));
-    if (node.k.length > shown.length) rows.push({i: -1, name: "… " + (node.k.length - shown.length) + " more", time: duration(sumOf(node.k.slice(8)))});
-    const time = node.k.length ? duration(sumOf(node.k)) + "  " + percent(sumOf(node.k), total()) : "";
-    const head = width(fit(node.t, 40), 12, true) + (time ? width(time, 12, true) + 18 : 0);
+    const shared = node.sh.map((i) => "↳ in the kernel of " + fit(L.nodes[L.kernels[i].nd].t, 20));
+    return opBox(node.t, [node.d, node.y].filter(Boolean).concat(shared), node.k, 8);
+  }
+  const count = (n, what) => n + " " + what + (n === 1 ? "" : "s");
+  /// A head with title and time, facts below on the left, at most `most` kernels on the right.
+  function opBox(title, texts, kernels, most) {
+    const L = layer();
+    const facts = texts.map((t) => fit(t, 34));
+    const rows = kernels.slice(0, most).map((i) => ({i, name: fit(L.kernels[i].n, 38), time: duration(timeOf(L.kernels[i]))}));
+    if (most > 0 && kernels.length > most) rows.push({i: -1, name: "… " + (kernels.length - most) + " more", time: duration(sumOf(kernels.slice(most)))});
+    const sum = kernels.length ? sumOf(kernels) : null;
+    const time = sum === null ? "" : duration(sum) + "  " + percent(sum, total());
+    const head = width(fit(title, 40), 12, true) + (time ? width(time, 12, true) + 18 : 0);
     const left = Math.max(0, ...facts.map((t) => width(t, 10)));
     const right = Math.max(0, ...rows.map((r) => width(r.name, 10.5) + width(r.time, 10.5) + 22));
     const body = Math.max(facts.length * 13, rows.length * 15);
-    return {width: Math.max(head, left + (left && right ? 8 : 0) + right, 40) + 14, height: 20 + (body ? body + 8 : 0), facts, rows, time, left, right};
+    return {width: Math.max(head, left + (left && right ? 8 : 0) + right, 40) + 14, height: 20 + (body ? body + 8 : 0), title: fit(title, 40), sum, kernels, facts, rows, time, left, right};
   }
   function lines(texts, padding) {
     return {width: Math.max(...texts.map(([t, size, bold]) => width(t, size, bold))) + 2 * padding, height: texts.reduce((h, t) => h + t[1] * 1.3, 0) + 10, texts};
@@ -149,28 +189,30 @@
   function layout(shown) {
     const L = layer();
     const g = new dagre.graphlib.Graph({compound: true, multigraph: false});
-    g.setGraph({rankdir: "TB", nodesep: 22, ranksep: 26, edgesep: 10, marginx: 20, marginy: 20, ranker: "network-simplex"});
+    g.setGraph({rankdir: "TB", nodesep: 22, ranksep: 30, edgesep: 10, marginx: 20, marginy: 20, ranker: "network-simplex"});
     g.setDefaultEdgeLabel(() => ({}));
     const boxes = new Map();
-    const all = shown.inputs.concat(shown.nodes, shown.hasOut ? ["out"] : []);
+    const all = shown.inputs.concat(shown.nodes, shown.hasOut ? ["out"] : [], L.kernels.some((k) => k.nd < 0) ? ["nowhere"] : []);
     for (const v of all) {
       boxes.set(v, boxOf(v));
       g.setNode("v" + v, {width: boxes.get(v).width, height: boxes.get(v).height});
     }
+    const blockOf = (v) => (isBlock(v) ? L.blocks[Number(v.slice(1))].parent : L.nodes[v].b);
     const used = new Set();
-    for (const v of shown.nodes) for (let b = L.nodes[v].b; b >= 0; b = L.blocks[b].parent) used.add(b);
+    for (const v of shown.nodes) for (let b = blockOf(v); b >= 0; b = L.blocks[b].parent) used.add(b);
     for (const b of used) g.setNode("b" + b, {label: L.blocks[b].title, clusterLabelPos: "top"});
     for (const b of used) if (L.blocks[b].parent >= 0) g.setParent("b" + b, "b" + L.blocks[b].parent);
-    for (const v of shown.nodes) if (L.nodes[v].b >= 0) g.setParent("v" + v, "b" + L.nodes[v].b);
+    for (const v of shown.nodes) if (blockOf(v) >= 0) g.setParent("v" + v, "b" + blockOf(v));
     // The residual stream has a way of its own, beside all else: it only orders nodes that nothing else orders.
     const others = (e) => shown.edges.some((o) => o !== e && o.to === e.to) && shown.edges.some((o) => o !== e && o.from === e.from);
-    for (const e of shown.edges) if (!(e.residual && others(e))) g.setEdge("v" + e.from, "v" + e.to, {weight: e.residual ? 10 : e.from < 0 ? 1 : 3, minlen: 1});
+    for (const e of shown.edges) if (!(e.residual && others(e))) g.setEdge("v" + e.from, "v" + e.to, {weight: e.residual ? 10 : isInput(e.from) ? 1 : 3, minlen: 1});
     dagre.layout(g);
     return {g, boxes, all, blocks: [...used].sort((a, b) => a - b)};
   }
 
   /// Left of all boxes: from side to side, or straight down where that is free.
   const gutter = 44;
+  const manyNodes = 150;
   function residualRoute(placed, e) {
     const from = placed.g.node("v" + e.from);
     const to = placed.g.node("v" + e.to);
@@ -191,15 +233,8 @@
     stage.selectAll("*").remove();
     const size = placed.g.graph();
     extent = {width: Math.max(1, size.width) + gutter, height: Math.max(1, size.height)};
-    const blocks = stage.append("g").attr("aria-hidden", "true");
-    for (const b of placed.blocks) {
-      const box = placed.g.node("b" + b);
-      const block = L.blocks[b];
-      const item = blocks.append("g").attr("class", "block");
-      item.append("rect").attr({x: box.x - box.width / 2, y: box.y - box.height / 2 - 4, width: box.width, height: box.height + 8, rx: 8})
-        .style({fill: classOfBlock(block.kind, block.parent >= 0), stroke: `var(--${block.kind}-line)`});
-      item.append("text").attr({x: box.x - box.width / 2 + 8, y: box.y - box.height / 2 + 10}).style({"font-size": block.parent < 0 ? "14px" : "12px", "font-weight": "bold"}).text(block.title);
-    }
+    const blocks = stage.append("g");
+    for (const b of placed.blocks) drawBlock(blocks, b, placed.g.node("b" + b));
     const edges = stage.append("g").attr("aria-hidden", "true");
     for (const e of shown.edges) drawEdge(edges, e, placed.g.edge("v" + e.from, "v" + e.to) || residualRoute(placed, e));
     const nodes = stage.append("g");
@@ -207,8 +242,52 @@
     emphasise();
   }
 
+  /// An open block: a frame with a title that folds it. Outer blocks leave room for the titles of inner ones.
+  function drawBlock(parent, b, box) {
+    const block = layer().blocks[b];
+    const outer = block.parent < 0;
+    const top = box.y - box.height / 2 - (outer ? 22 : 8);
+    const left = box.x - box.width / 2;
+    const item = parent.append("g").attr("class", "block");
+    item.append("rect").attr({x: left, y: top, width: box.width, height: box.y + box.height / 2 + 4 - top, rx: 8})
+      .style({fill: classOfBlock(block.kind, !outer), stroke: `var(--${block.kind}-line)`});
+    const fold = (event) => { event.stopPropagation(); setClosed(b, true); };
+    const title = item.append("text").attr({class: "block-title", x: left + 8, y: top + (outer ? 16 : 14), tabindex: 0, role: "button", "aria-expanded": "true",
+      "aria-label": "fold " + block.title}).style({"font-size": outer ? "14px" : "12px"}).text(block.title);
+    title.on("click", () => fold(d3.event)).on("keydown", () => { if (d3.event.key === "Enter") fold(d3.event); });
+    title.append("tspan").attr("class", "quiet").attr("dx", 8).style("font-weight", "normal").text(blockTime(b));
+  }
+  function blockTime(b) {
+    const kernels = kernelsOfBlock(b);
+    return kernels.length ? duration(sumOf(kernels)) + "  " + percent(sumOf(kernels), total()) : "";
+  }
+  function setClosed(block, closed) {
+    if (closed) state.closed.add(block);
+    else state.closed.delete(block);
+    drawGraph();
+    drawDetails();
+    find(false);
+    say(layer().blocks[block].title + (closed ? " folded" : " unfolded"));
+  }
+  function closeAll(closed) {
+    state.closed = new Set(closed ? layer().blocks.map((_, b) => b).filter((b) => layer().blocks[b].parent < 0) : []);
+    byId("blocks").setAttribute("aria-pressed", String(closed));
+  }
+  /// A layer of very many nodes is shown by its blocks first: it is quicker to draw, and to read.
+  function startFolding() {
+    closeAll(false);
+    if (shownGraph().nodes.length > manyNodes) closeAll(true);
+  }
+  function setAllClosed(closed) {
+    closeAll(closed);
+    drawGraph();
+    fitView();
+    drawDetails();
+    find(false);
+  }
+
   function drawEdge(parent, e, route) {
-    const kind = e.residual ? "residual" : e.from < 0 ? "input" : "";
+    const kind = e.residual ? "residual" : isInput(e.from) ? "input" : "";
     const item = parent.append("g").attr("class", `edge ${kind} ${e.kind === 1 ? "memory" : ""}`).datum(e);
     item.append("path").attr({d: (route.straight ? corners : curve)(route.points), "marker-end": `url(#tip${kind ? "-" + kind : ""})`})
       .append("title").text(e.through.map((v) => layer().nodes[v].n + "  " + layer().nodes[v].y).join("\n"));
@@ -236,18 +315,18 @@
       item.append("title").text(v === "out" ? L.outNames.join("\n") : L.inputs[-1 - v].names.map((n, i) => "%" + n + "  " + L.inputs[-1 - v].types[i]).join("\n"));
       return;
     }
-    drawOp(item, v, box);
+    drawContent(item, box, v === "nowhere");
+    if (isNode(v)) makeNode(item, v);
+    else if (isBlock(v)) makeFoldedBlock(item, Number(v.slice(1)), box);
+    else item.attr({class: "node nowhere", role: "img", "aria-label": "Kernels of this layer on no node, " + box.time});
   }
 
-  function drawOp(item, v, box) {
+  function drawContent(item, box, plain) {
     const L = layer();
-    const node = L.nodes[v];
-    const shade = node.k.length ? heat(sumOf(node.k), total()) : null;
-    item.attr({class: "node" + (L.spine.includes(v) ? " spine" : "") + (node.a !== null ? " auxiliary" : ""), tabindex: 0, role: "button", "aria-label": spoken(v)});
-    const head = item.append("rect").attr({x: 1, y: 1, width: box.width - 2, height: 18});
-    head.style("fill", shade ? shade.fill : "transparent");
+    const shade = box.sum !== null && !plain ? heat(box.sum, total()) : null;
     const ink = shade ? shade.text : "var(--ink)";
-    item.append("text").attr({x: 6, y: 14}).style({"font-size": "12px", "font-weight": "bold", fill: ink}).text(fit(node.t, 40));
+    item.append("rect").attr({x: 1, y: 1, width: box.width - 2, height: 18}).style("fill", shade ? shade.fill : "transparent");
+    item.append("text").attr({x: 6, y: 14}).style({"font-size": "12px", "font-weight": "bold", fill: ink}).text(box.title);
     item.append("text").attr({x: box.width - 6, y: 14, "text-anchor": "end"}).style({"font-size": "12px", fill: ink}).text(box.time);
     box.facts.forEach((text, i) => item.append("text").attr({class: "quiet", x: 6, y: 33 + i * 13}).style("font-size", "10px").text(text));
     const x = box.width - 7 - box.right;
@@ -261,15 +340,26 @@
       line.on("mouseenter", () => point(row.i)).on("mouseleave", () => point(null));
       line.append("title").text(kernelText(kernel));
     });
-    item.on("click", () => { if (d3.event.defaultPrevented) return; d3.event.stopPropagation(); choose(v); })
+  }
+  function makeNode(item, v) {
+    const L = layer();
+    const node = L.nodes[v];
+    item.attr({class: "node" + (L.spine.includes(v) ? " spine" : "") + (node.a !== null ? " auxiliary" : ""), tabindex: 0, role: "button", "aria-label": spoken(v)})
+      .on("click", () => { if (d3.event.defaultPrevented) return; d3.event.stopPropagation(); choose(v); })
       .on("focus", () => choose(v, true)).on("mouseenter", () => { if (node.k.length) point(node.k[0], v); }).on("mouseleave", () => point(null));
+  }
+  function makeFoldedBlock(item, b, box) {
+    const open = (event) => { event.stopPropagation(); setClosed(b, false); };
+    item.attr({class: "node folded", tabindex: 0, role: "button", "aria-expanded": "false", "aria-label": `unfold ${box.title}, ${box.facts[0]}, ${box.time}`})
+      .on("click", () => { if (!d3.event.defaultPrevented) open(d3.event); }).on("keydown", () => { if (d3.event.key === "Enter") open(d3.event); });
+    item.select("rect.body").style("stroke", `var(--${layer().blocks[b].kind}-line)`);
   }
 
   function spoken(v) {
     const L = layer();
     const node = L.nodes[v];
     const block = node.b >= 0 ? L.blocks[node.b].title : "";
-    const time = node.k.length ? `, ${duration(sumOf(node.k))}, ${percent(sumOf(node.k), total())}, ${node.k.length} kernels` : "";
+    const time = node.k.length ? `, ${duration(sumOf(node.k))}, ${percent(sumOf(node.k), total())}, ${count(node.k.length, "kernel")}` : "";
     return `${node.t}, ${node.d} ${node.y}, ${block}${time}`;
   }
   function kernelText(kernel) {
@@ -311,17 +401,18 @@
     const L = layer();
     if (L.kernels.length === 0) { host.append("p").attr("class", "line").style("padding", "8px").text(data.steps.length ? "The chosen steps hold no kernel of this layer." : "No trace: there are no times."); return; }
     const step = timelineStep();
-    const frame = byId("timeline").getBoundingClientRect();
     const streams = [...new Set(L.kernels.map((k) => k.s))].sort((a, b) => L.streams.indexOf(a) - L.streams.indexOf(b));
+    document.querySelector("main").style.setProperty("--timeline", Math.min(56 + 44 * streams.length, 320) + "px");
+    const frame = byId("timeline").getBoundingClientRect();
     const spans = L.kernels.map((k, i) => ({i, start: k.st[step], length: k.du[step], lane: streams.indexOf(k.s)})).filter((s) => s.start !== null);
     const end = Math.max(1, ...spans.map((s) => s.start + s.length));
     const left = 80;
     const x = d3.scale.linear().domain([0, end]).range([left, frame.width - 12]);
-    const laneHeight = Math.max(16, Math.min(46, (frame.height - 48) / streams.length));
+    const laneHeight = Math.max(16, Math.min(44, (frame.height - 52) / streams.length));
     const picture = host.append("svg").attr({role: "group", "aria-label": "Kernels in time, one lane a stream"});
     const axis = picture.append("g").attr("class", "axis");
     const lanes = picture.append("g").attr("class", "lane");
-    streams.forEach((s, i) => lanes.append("text").attr({x: 6, y: 40 + i * laneHeight + laneHeight / 2}).text("stream " + (s < 0 ? "?" : s)));
+    streams.forEach((s, i) => lanes.append("text").attr({x: 6, y: 28 + i * laneHeight + laneHeight / 2}).text("stream " + (s < 0 ? "?" : s)));
     const clip = picture.append("clipPath").attr("id", "lanes").append("rect").attr({x: left, y: 0, width: Math.max(0, frame.width - left), height: frame.height});
     const bars = picture.append("g").attr("clip-path", "url(#lanes)");
     function place() {
@@ -329,7 +420,7 @@
       for (const t of x.ticks(8)) {
         if (x(t) < left || x(t) > frame.width) continue;
         axis.append("line").attr({x1: x(t), x2: x(t), y1: 20, y2: frame.height});
-        axis.append("text").attr({x: x(t) + 2, y: 16}).text(duration(t));
+        if (x(t) < frame.width - 50) axis.append("text").attr({x: x(t) + 2, y: 16}).text(duration(t));
       }
       bars.selectAll(".span").each(function (s) {
         const w = Math.max(1, x(s.start + s.length) - x(s.start));
@@ -372,11 +463,11 @@
     element(parent, "h3", title);
     const list = element(parent, "div");
     for (const v of vertices) {
-      if (typeof v === "number" && v >= 0) {
+      if (isNode(v)) {
         element(list, "a", layer().nodes[v].t + "  ", {role: "button", tabindex: 0, title: "%" + layer().nodes[v].n}).on("click", () => choose(v))
           .on("keydown", () => { if (d3.event.key === "Enter") choose(v); });
       } else {
-        element(list, "span", (v === "out" ? "to " + layer().next : layer().inputs[-1 - v].label) + "  ");
+        element(list, "span", (v === "out" ? layer().next : isBlock(v) ? layer().blocks[Number(v.slice(1))].title : layer().inputs[-1 - v].label) + "  ");
       }
     }
   }
@@ -441,12 +532,12 @@
     const list = element(host, "dl");
     pair(list, "nodes", L.counts);
     pair(list, "in", L.inputs.map((i) => i.label).join(", "));
-    pair(list, "out", L.outNames.join(", ") + " to " + L.next);
+    pair(list, "out", [L.outNames.join(", "), L.next].filter(Boolean).join("  "));
     if (data.steps.length === 0) return;
     pair(list, "sum", `${duration(total())} = ${duration(total() - nowhere())} on nodes + ${duration(nowhere())} on none`);
     pair(list, "wall", duration(state.step < 0 ? median(L.stepWalls) : L.stepWalls[state.step]));
-    for (const u of L.unattributed) pair(list, "on no node", `${duration(u.ns)}, ${u.n} kernels: ${u.reason || "no reason given"}`);
-    for (const u of L.outside) pair(list, "in no layer", `${duration(u.ns)} of each step, ${u.n} kernels: ${u.reason || "no reason given"}`);
+    for (const u of L.unattributed) pair(list, "on no node", `${duration(u.ns)}, ${count(u.n, "kernel")}: ${u.reason || "no reason given"}`);
+    for (const u of L.outside) pair(list, "in no layer", `${duration(u.ns)} of each step, ${count(u.n, "kernel")}: ${u.reason || "no reason given"}`);
     dots(host, L.stepSums, "Sum of the layer's kernels over the steps");
     dots(host, L.stepWalls, "Wall time of the layer over the steps");
   }
@@ -501,20 +592,21 @@
     const body = d3.select("#table tbody");
     body.selectAll("*").remove();
     const all = total();
+    const longest = Math.max(1, ...rows.map((r) => r.time || 0));
     for (const r of rows) {
       const line = body.append("tr").attr({tabindex: 0}).datum(r.i).on("click", () => chooseRow(r.i)).on("keydown", () => { if (d3.event.key === "Enter") chooseRow(r.i); })
         .on("mouseenter", () => point(r.i)).on("mouseleave", () => point(null));
       for (const c of columns) {
         const cell = element(line, "td", c.key === "share" ? null : c.text ? c.text(r) : String(c.value(r)), {class: c.number ? "n" : "", title: c.number ? null : c.value(r)});
         if (c.key !== "share") continue;
-        cell.append("span").attr("class", "share").style("width", (all > 0 ? 40 * (r.time || 0) / all : 0) + "px");
+        cell.append("span").attr("class", "share").style("width", 32 * (r.time || 0) / longest + "px");
         cell.append("span").text(c.text(r));
       }
     }
     const foot = d3.select("#table tfoot");
     foot.selectAll("*").remove();
     const line = foot.append("tr");
-    element(line, "th", `sum of ${rows.length} kernels`, {colspan: 4, scope: "row"});
+    element(line, "th", "sum of " + count(rows.length, "kernel"), {colspan: 4, scope: "row"});
     const sum = rows.reduce((s, r) => s + (r.time || 0), 0);
     element(line, "td", micro(sum), {class: "n"});
     element(line, "td", "", {colspan: 2});
@@ -549,7 +641,12 @@
   function choose(v, quiet, kernel) {
     state.node = v;
     state.kernel = kernel === undefined ? null : kernel;
-    if (v !== null && !drawn.elements.has(v)) { state.opened.add(v); drawGraph(); }
+    if (v !== null && !drawn.elements.has(v)) {
+      for (let b = layer().nodes[v].b; b >= 0; b = layer().blocks[b].parent) state.closed.delete(b);
+      drawGraph();
+      if (!drawn.elements.has(v)) { state.opened.add(v); drawGraph(); }
+      find(false);
+    }
     drawDetails();
     emphasise();
     if (v !== null) {
@@ -577,7 +674,8 @@
         if (e.from === state.node) near.add(e.to);
         if (e.to === state.node) near.add(e.from);
       }
-      drawn.elements.forEach((item, v) => item.classed({on: v === state.node, near: state.node !== null && near.has(v)}));
+      const lit = new Set([...marked].map((i) => (L.kernels[i].nd >= 0 ? holder(L.kernels[i].nd) : "nowhere")));
+      drawn.elements.forEach((item, v) => item.classed({on: v === state.node, near: state.node !== null && near.has(v), lit: lit.has(v)}));
       stage.selectAll(".edge").classed("on", (e) => state.node !== null && (e.from === state.node || e.to === state.node));
       stage.selectAll(".row").classed("on", (i) => marked.has(i));
     }
@@ -591,12 +689,15 @@
     const L = layer();
     const text = (node) => [node.n, node.t, node.o, node.d, node.g, node.s, ...node.w, ...node.k.map((i) => L.kernels[i].n + " " + data.fullNames[L.kernels[i].full])].join(" ").toLowerCase();
     matches = wanted ? L.nodes.map((node, v) => [node, v]).filter(([node]) => text(node).includes(wanted)).map(([, v]) => v) : [];
-    drawn.elements.forEach((item, v) => item.classed({found: matches.includes(v), dim: wanted !== "" && !matches.includes(v)}));
+    const holders = new Set(matches.map(holder));
+    drawn.elements.forEach((item, v) => item.classed({found: holders.has(v), dim: wanted !== "" && !holders.has(v)}));
     byId("found").textContent = wanted ? (matches.length === 1 ? "1 node" : matches.length + " nodes") : "";
+    if (!next && matches.length && document.activeElement === byId("find")) bringIntoView(holder(matches[0]));
     if (next && matches.length) choose(matches[(matches.indexOf(state.node) + 1) % matches.length], true);
   }
 
   function showTab(name) {
+    if (!byId(name).hidden) return;
     for (const tab of ["details", "table"]) {
       byId(tab).hidden = tab !== name;
       byId("tab-" + tab).setAttribute("aria-selected", String(tab === name));
@@ -605,6 +706,9 @@
     document.querySelector("main").classList.toggle("wide", name === "table");
     if (name === "table") drawTable();
     drawTimeline();
+    fitView();
+    const wanted = state.node !== null ? state.node : matches[0];
+    if (wanted !== undefined) bringIntoView(holder(wanted));
   }
 
   // ---- layers and steps --------------------------------------------------------------------------------------------------------------
@@ -622,6 +726,7 @@
       // Against the median: an odd layer stands out by colour, all by height.
       const shade = data.heat[Math.max(0, Math.min(data.heat.length - 1, Math.round(1 + 2 * Math.log2(Math.max(l.sum, 1) / middle))))];
       button.append("div").attr("class", "fill").style({height: Math.max(2, 34 * l.sum / longest) + "px", background: shade.fill});
+      if (chosen || l.number % 5 === 0) button.append("span").attr("class", "number").text(l.number);
       button.on("click", () => setLayer(l.index));
     });
   }
@@ -632,6 +737,7 @@
     state.kernel = null;
     pointed = {kernel: null, node: null};
     state.opened.clear();
+    startFolding();
     drawAll(true);
     say(layer().title);
   }
@@ -648,7 +754,7 @@
     host.selectAll("*").remove();
     if (L.kernels.length) {
       host.append("strong").text(`sum ${duration(total())} · wall ${duration(state.step < 0 ? median(L.stepWalls) : L.stepWalls[state.step])}`);
-      host.append("span").text(` · ${state.step < 0 ? data.stepsLine : data.steps[state.step]} · ${L.kernels.length} kernels on ${L.streams.length} streams` +
+      host.append("span").text(` · ${state.step < 0 ? data.stepsLine : data.steps[state.step]} · ${count(L.kernels.length, "kernel")} on ${count(L.streams.length, "stream")}` +
         (nowhere() === 0 ? ", all on nodes" : `, ${duration(nowhere())} (${percent(nowhere(), total())}) on no node`) + " · ");
     }
     host.append("span").text(data.source);
@@ -666,17 +772,17 @@
   function setTheme(theme) { document.documentElement.dataset.theme = theme; }
 
   function neighbour(direction) {
-    if (state.node === null) { if (drawn.shown.nodes.length) choose(drawn.shown.nodes[0], true); return; }
-    const near = drawn.shown.edges.filter((e) => (direction < 0 ? e.to : e.from) === state.node).map((e) => (direction < 0 ? e.from : e.to)).filter((v) => typeof v === "number" && v >= 0);
+    if (state.node === null) { if (drawn.shown.nodes.some(isNode)) choose(drawn.shown.nodes.find(isNode), true); return; }
+    const near = drawn.shown.edges.filter((e) => (direction < 0 ? e.to : e.from) === state.node).map((e) => (direction < 0 ? e.from : e.to)).filter(isNode);
     if (near.length) choose(near[0], true);
   }
   function sibling(direction) {
-    const at = drawn.shown.nodes.indexOf(state.node);
-    const next = drawn.shown.nodes[at + direction];
+    const at = drawn.shown.nodes.filter(isNode).indexOf(state.node);
+    const next = drawn.shown.nodes.filter(isNode)[at + direction];
     if (next !== undefined) choose(next, true);
   }
   const keys = {
-    "/": () => byId("find").focus(), "[": () => setLayer(state.layer - 1), "]": () => setLayer(state.layer + 1), "f": () => byId("fold").click(),
+    "/": () => byId("find").focus(), "[": () => setLayer(state.layer - 1), "]": () => setLayer(state.layer + 1), "f": () => byId("fold").click(), "b": () => byId("blocks").click(),
     "0": fitView, "t": () => byId("theme").click(), "?": () => byId("keys").click(), "Escape": () => { byId("help").hidden = true; choose(null); },
     "ArrowUp": () => neighbour(-1), "ArrowDown": () => neighbour(1), "ArrowLeft": () => sibling(-1), "ArrowRight": () => sibling(1),
   };
@@ -701,6 +807,7 @@
     fitView();
     find(false);
   });
+  byId("blocks").addEventListener("click", () => setAllClosed(byId("blocks").getAttribute("aria-pressed") !== "true"));
   byId("fit").addEventListener("click", fitView);
   byId("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   byId("keys").addEventListener("click", () => { byId("help").hidden = !byId("help").hidden; byId("keys").setAttribute("aria-expanded", String(!byId("help").hidden)); if (!byId("help").hidden) byId("close").focus(); });
@@ -708,7 +815,7 @@
   byId("tab-details").addEventListener("click", () => showTab("details"));
   byId("tab-table").addEventListener("click", () => showTab("table"));
   byId("step").addEventListener("change", (event) => setStep(Number(event.target.value)));
-  window.addEventListener("resize", drawTimeline);
+  window.addEventListener("resize", () => { drawTimeline(); fitView(); });
 
   const steps = d3.select("#step");
   steps.append("option").attr("value", -1).text(data.steps.length > 1 ? `median of ${data.steps.length}` : "all");
@@ -716,5 +823,6 @@
   setTheme(window.matchMedia && window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   // A small handle for tests and for people at the console.
   window.adpipe = {data, state, choose, setLayer, setStep, tableText, shown: () => drawn.shown};
+  startFolding();
   drawAll(true);
 })();
