@@ -240,12 +240,15 @@ void FlowGraph::find_sources() {
 
 void FlowGraph::find_users() {
     user_begin_.assign(size() + 1, 0);
-    for (const FlowId source : sources_) ++user_begin_[source + 1];
+    const auto uses = [&](FlowId v) { return is_check(bare_[v]) ? std::span<const FlowId>{} : sources(v); };
+    for (FlowId v = 0; v < size(); ++v) {
+        for (const FlowId source : uses(v)) ++user_begin_[source + 1];
+    }
     for (FlowId v = 0; v < size(); ++v) user_begin_[v + 1] += user_begin_[v];
-    users_.resize(sources_.size());
+    users_.resize(user_begin_.back());
     std::vector<std::uint32_t> next(user_begin_.begin(), user_begin_.end() - 1);
     for (FlowId v = 0; v < size(); ++v) {
-        for (const FlowId source : sources(v)) users_[next[source]++] = v;
+        for (const FlowId source : uses(v)) users_[next[source]++] = v;
     }
 }
 

@@ -30,7 +30,7 @@ public:
     std::span<const FlowId> arguments(FlowId v) const { return slice(arguments_, argument_begin_, v); }
     /// What v depends on: its arguments, and in place of an operand that an op has overwritten since, that op.
     std::span<const FlowId> sources(FlowId v) const { return slice(sources_, source_begin_, v); }
-    /// Vertices that depend on v; each once per source.
+    /// Vertices that depend on v, in order, each once per source. What only checks v does not use it.
     std::span<const FlowId> users(FlowId v) const { return slice(users_, user_begin_, v); }
 
     /// The op without namespace and overload; empty for other kinds.

@@ -3,6 +3,7 @@
 #include "layer_solver.hpp"
 
 #include "glob.hpp"
+#include "op_traits.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -244,6 +245,20 @@ void LayerSolver::mark_fused_ends() {
         if (sum == no_flow || verdict_[sum].layer != layer) continue;
         decide(sum, layer - 1, Why::residual_sum, v);
         verdict_[sum].also = layer;
+    }
+}
+
+/// A check belongs with the next op that reads what it checks: the two were written as one.
+void LayerSolver::place_checks() {
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (!is_op(v) || !is_check(flow_.bare(v)) || flow_.arguments(v).empty()) continue;
+        const FlowId value = flow_.arguments(v)[0];
+        const auto users = flow_.users(value);
+        const auto next = std::upper_bound(users.begin(), users.end(), v);
+        const FlowId with = next != users.end() && is_op(*next) ? *next : value;
+        const LayerIndex layer = verdict_[with].layer;
+        // A check of a weight comes after no layer, whoever uses the weight.
+        decide(v, constant_[value] != 0 && layer >= count_ ? no_layer : layer, Why::checks, with);
     }
 }
 

@@ -115,7 +115,9 @@ std::optional<std::uint32_t> LayerNames::outside_layers_of(std::string_view name
     for (std::uint32_t i = 0; i < containers_.size(); ++i) {
         const std::string_view path = containers_[i].path;
         const std::size_t parent = token_begin(path, path.size());
-        if (parent <= longest || name.size() <= parent || name.substr(0, parent) != path.substr(0, parent)) continue;
+        const bool is_inside = name.size() > parent && name.substr(0, parent) == path.substr(0, parent);
+        const bool is_parent = parent > 1 && name == path.substr(0, parent - 1);
+        if (parent <= longest || !(is_inside || is_parent)) continue;
         longest = parent;
         nearest = i;
     }

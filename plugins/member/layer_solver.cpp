@@ -31,6 +31,7 @@ std::vector<Verdict> LayerSolver::solve() {
     decide_ends();
     decide_constants();
     mark_fused_ends();
+    place_checks();
     for (FlowId v = 0; v < flow_.size(); ++v) verdict_[v].near = down_[v] != none_below ? down_[v] : up_[v];
     return std::move(verdict_);
 }

@@ -34,6 +34,7 @@ enum class Why : std::uint8_t {
     users_in_layer,      ///< all that reads it is in this layer
     result_of,           ///< one of several results of `about`
     residual_sum,        ///< the sum that a fused add and norm returns beside the normed value
+    checks,              ///< only checks a value, for `about`, which uses it next
     dead_end,            ///< nothing reads it; made by this layer
     side_result,         ///< leaves the model from this layer
     before_layers,       ///< no layer comes before it
@@ -142,6 +143,7 @@ private:
     void decide_constants();
     void find_per_layer_inputs();
     void mark_fused_ends();
+    void place_checks();
     FlowId residual_sum_of(FlowId v) const;
     bool is_only_joined(FlowId value) const;
 

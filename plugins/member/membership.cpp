@@ -129,18 +129,10 @@ private:
         ReasonWriter reasons(graph_, root.flow, root.table, root.names, layers_);
         std::vector<TextId> stack_of_container;
         for (const LayerContainer& container : root.names.containers()) stack_of_container.push_back(layers_.text_id(container.stack));
+        const std::vector<std::int32_t> stacks = find_stacks(root, verdicts);
         const auto write = [&](Membership& member, const Verdict& verdict, FlowId v) {
             set_layer(root, verdict, member);
-            if (root.table.stack_count() > 1) {
-                const LayerIndex near = verdict.layer >= root.table.size() ? verdict.layer - root.table.size()
-                                        : verdict.layer >= 0               ? verdict.layer
-                                                                           : verdict.near;
-                if (v != no_flow && root.outside_container[v] >= 0 && (verdict.layer < 0 || verdict.layer >= root.table.size())) {
-                    member.stack = stack_of_container[static_cast<std::size_t>(root.outside_container[v])];
-                } else if (near >= 0 && near < root.table.size()) {
-                    member.stack = stack_of_container[root.table.layer(near).container];
-                }
-            }
+            if (stacks[v] >= 0) member.stack = stack_of_container[static_cast<std::size_t>(stacks[v])];
         };
         const std::vector<GroupLabel> groups = GroupFinder(root.flow, root.table, root.names, rules_, verdicts).find();
         // The same vertex may stand in several parts; its reason is written once.
@@ -159,6 +151,28 @@ private:
             }
         }
         for (const FlowGraph::Call& call : root.flow.calls()) write_call(root, call, verdicts);
+    }
+
+    /// Which container of layers each flow vertex goes with, or -1; in a model of one stack, none.
+    static std::vector<std::int32_t> find_stacks(const Root& root, const std::vector<Verdict>& verdicts) {
+        std::vector<std::int32_t> stacks(root.flow.size(), -1);
+        if (root.table.stack_count() <= 1) return stacks;
+        const LayerIndex count = root.table.size();
+        for (FlowId v = 0; v < root.flow.size(); ++v) {
+            const Verdict& verdict = verdicts[v];
+            const bool in_layer = verdict.layer >= 0 && verdict.layer < count;
+            const LayerIndex near = verdict.layer >= count ? verdict.layer - count : in_layer ? verdict.layer : verdict.near;
+            if (!in_layer && root.outside_container[v] >= 0) stacks[v] = root.outside_container[v];
+            else if (near >= 0 && near < count) stacks[v] = static_cast<std::int32_t>(root.table.layer(near).container);
+        }
+        // What no layer needs and no name places, such as a mask that nothing reads in the end, goes with what the text has next.
+        std::int32_t next = -1;
+        for (FlowId v = root.flow.size(); v-- > 0;) {
+            if (root.flow.kind(v) != VertexKind::op) continue;
+            if (stacks[v] < 0) stacks[v] = next;
+            next = stacks[v];
+        }
+        return stacks;
     }
 
     void mark_outputs() {

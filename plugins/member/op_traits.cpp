@@ -49,6 +49,10 @@ bool is_indexing(std::string_view bare) noexcept {
 
 bool reads_size(std::string_view bare) noexcept { return contains(bare, "sym_size") || contains(bare, "sym_numel"); }
 
+bool is_check(std::string_view bare) noexcept {
+    return bare.starts_with("_assert") || bare.starts_with("sym_constrain_range") || bare == "_functional_assert_async";
+}
+
 bool is_number_arithmetic(std::string_view bare) noexcept {
     static constexpr std::array<std::string_view, 15> arithmetic{"add", "ceil", "floor", "floordiv", "ge",  "max",    "min",    "mod",
                                                                  "mul", "neg",  "pow",   "sub",      "sym_max", "sym_min", "truediv"};

@@ -95,6 +95,7 @@ std::string ReasonWriter::phrase(FlowId v, const Verdict& verdict) const {
         case Why::first_reader: return layer + " is the first that uses it";
         case Why::result_of: return "a result of " + about;
         case Why::residual_sum: return "the sum that " + about + " returns beside the normed value";
+        case Why::checks: return "checks what " + about + " uses";
         case Why::dead_end: return "made in " + layer + ", read by nothing";
         case Why::side_result: return "leaves the model from " + layer;
         case Why::before_layers: return "no layer comes before it";

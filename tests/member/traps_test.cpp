@@ -580,3 +580,54 @@ TEST_CASE("what nothing reads stays where it is made: in its layer, or after the
     CHECK(m.layer("pooled") == "epilogue");
     CHECK(m.layer("unread") == "epilogue");
 }
+
+TEST_CASE("a check goes with the op that uses what it checks next, and nobody's layer depends on it") {
+    std::string layer = chained(decomposed_layer);
+    const std::string cast = "f{n} = aten.to.dtype(a{p}, torch.float32)";
+    layer.replace(layer.find(cast), cast.size(), "    c{n} = aten._assert_tensor_metadata.default(a{p}, None, None, torch.bfloat16)\n    " + cast);
+    const std::string text = "ids:\na-1 = aten.embedding.default($model_embed_weight, ids)";
+    const Members m(model(text, layer, R"(
+        c = aten._assert_tensor_metadata.default(a{p}, None, None, torch.bfloat16)
+        f = aten.to.dtype(a{p}, torch.float32)
+        z = aten.mul.Tensor(f, $model_norm_weight)
+        out z
+    )"));
+    for (const int n : {0, 1, 2, 3}) {
+        for (const char* op : {"c", "f", "p", "m", "r", "a"}) {
+            const std::string node = op + std::to_string(n);
+            CAPTURE(node);
+            CHECK(m.layer(node) == std::to_string(n));
+        }
+    }
+    CHECK(m.layer("c") == "epilogue");
+    CHECK(m.reason("c1") == "checks what f1 uses");
+}
+
+TEST_CASE("what no layer needs in a model of two stacks goes with the stack that follows") {
+    const std::string stack = R"(
+        a{n} = linear(b{p}, $S_block_{n}_up_weight)
+        b{n} = linear(a{n}, $S_block_{n}_down_weight)
+    )";
+    std::string text = "ids:\n";
+    for (const char* name : {"encoder", "decoder"}) {
+        text += std::string{name} + "_mask = aten.arange.default(4)\n" + name + "_b-1 = aten.relu.default(ids)\n";
+        for (int n = 0; n < 3; ++n) {
+            std::string layer = in_layer(stack, n);
+            for (std::size_t at = 0; (at = layer.find("$S_", at)) != std::string::npos;) layer.replace(at, 2, std::string{"$"}.append(name));
+            for (const char* value : {"a", "b"}) {
+                for (int k = -1; k < 3; ++k) {
+                    const std::string from = value + std::to_string(k);
+                    for (std::size_t at = 0; (at = layer.find(from, at)) != std::string::npos; at += from.size() + 8) {
+                        layer.replace(at, from.size(), std::string{name} + "_" + from);
+                    }
+                }
+            }
+            text += layer;
+        }
+    }
+    const Members m(text + "y = aten.add.Tensor(encoder_b2, decoder_b2)\nout y\n");
+    CHECK(m.stack("encoder_mask") == "encoder");
+    CHECK(m.stack("decoder_mask") == "decoder");
+    CHECK(m.layer("decoder_mask") == "prologue");
+    CHECK(m.stack("decoder_a1") == "decoder");
+}
