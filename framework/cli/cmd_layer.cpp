@@ -5,6 +5,10 @@
 #include "config/layer_selection.hpp"
 #include "run/pipeline_builder.hpp"
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
 namespace adpipe::cli {
 namespace {
 
@@ -15,7 +19,20 @@ struct LayerOptions {
     std::optional<std::string> module;
     std::string phase = "decode";
     std::string output = "out";
+    std::string also;
 };
+
+/// The outputs that are always made, and those of `also`: "html,csv" stands for render.html and render.csv.
+void add_outputs(PipelineBuilder& pipeline, std::string_view also) {
+    std::vector<std::string> names{"json", "dot"};
+    while (!also.empty()) {
+        const std::string name{also.substr(0, also.find(','))};
+        also.remove_prefix(std::min(also.size(), name.size() + 1));
+        if (!name.empty() && name != "table" && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    names.emplace_back("table");  // last: what people see below the list of files
+    for (const std::string& name : names) pipeline.add("render." + name);
+}
 
 PipelineBuilder layer_pipeline(const LayerOptions& options, LayerSelection layers) {
     PipelineBuilder pipeline{"layer"};
@@ -27,9 +44,7 @@ PipelineBuilder layer_pipeline(const LayerOptions& options, LayerSelection layer
         pipeline.add("window.replay").with("phase", options.phase);
         pipeline.add("align.evidence");
     }
-    pipeline.add("render.json");
-    pipeline.add("render.dot");
-    pipeline.add("render.table");
+    add_outputs(pipeline, options.also);
     return pipeline;
 }
 
@@ -46,6 +61,7 @@ int cmd_layer(const Arguments& arguments) {
     line.option("trace", "FILE", "a profiler trace: an SQLite export of Nsight Systems, or JSON of the PyTorch profiler", &options.trace);
     line.option("phase", "PHASE", "the steps of the trace to look at: decode or prefill (default: decode)", &options.phase);
     line.option("module", "NAME", "the graph module to read; else the parser chooses", &options.module);
+    line.option("also", "OUTPUTS", "further outputs, such as html,csv: what `adpipe list --kind render` names, without \"render.\"", &options.also);
     line.option("output,o", "DIR", "where the files go (default: out)", &options.output);
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
