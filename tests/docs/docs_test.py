@@ -42,11 +42,18 @@ class DocumentsTest(unittest.TestCase):
     def test_links_lead_somewhere(self):
         broken = []
         for document in documents():
-            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text(encoding="utf-8")):
+            text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
                 if "://" not in target and not (document.parent / target).exists():
                     broken.append(f"{document.relative_to(PROJECT)}: {target}")
         self.assertEqual(broken, [])
 
+    def test_the_gallery_shows_every_output(self):
+        gallery = (PROJECT / "docs" / "gallery.md").read_text(encoding="utf-8")
+        outputs = {name for file in (PROJECT / "plugins").glob("render_*/*.cpp")
+                   for name in re.findall(r'name = "(render\.\w+)"', file.read_text(encoding="utf-8"))}
+        self.assertGreater(len(outputs), 7)
+        self.assertEqual(sorted(name for name in outputs if f"`{name}, " not in gallery), [])
 
     def test_the_plugin_guide_shows_the_worked_example_as_it_is(self):
         guide = (PROJECT / "docs" / "writing-a-plugin.md").read_text(encoding="utf-8")
