@@ -1,6 +1,7 @@
 #include "attributor.hpp"
 
 #include "passes.hpp"
+#include "time_order.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -37,6 +38,7 @@ public:
     }
 
     std::shared_ptr<const Attribution> run() {
+        runs_repeatedly_.assign(window_->steps.size(), false);
         passes_ = find_passes(*window_, names_, scopes_, ranges_);
         align_all();
         const std::size_t count = trace_.kernels.size();
@@ -46,6 +48,11 @@ public:
             if (window_->step_of_kernel[k] == Window::no_step) answers_[k].reason = no_step;
         }
         for (std::size_t p = 0; p < passes_.size(); ++p) hand_out(p);
+        if (!trace_.streams_rewritten) {
+            for (std::size_t s = 0; s < window_->steps.size(); ++s) {
+                if (!runs_repeatedly_[s]) withdraw_what_time_forbids(window_->steps[s]);
+            }
+        }
         publish();
         return result_;
     }
@@ -86,7 +93,9 @@ private:
         for (const std::uint32_t passes : pass_counts(pass)) {
             input.passes = passes;
             LatticeResult result = align_in_order(input);
-            if (result.aligned && (!best.aligned || result.log_likelihood > best.log_likelihood)) best = std::move(result);
+            if (!result.aligned || (best.aligned && result.log_likelihood <= best.log_likelihood)) continue;
+            best = std::move(result);
+            for (const std::uint32_t s : pass.steps) runs_repeatedly_[s] = passes > 1;
         }
         aligned_[p] = std::move(best);
         if (pass.replay && aligned_[p].aligned) expected_kernels_ = std::max(expected_kernels_, placed(aligned_[p]));
@@ -209,6 +218,27 @@ private:
         answer.reason = text(reason);
     }
 
+    /// Placements that need what ran after them are taken back.
+    void withdraw_what_time_forbids(const Step& step) {
+        std::vector<PlacedKernel> placed;
+        for (const std::uint32_t k : step.kernels) {
+            const Answer& answer = answers_[k];
+            if (answer.op == OpTable::no_op) continue;
+            placed.push_back({ops_.vertex(answer.op), trace_.kernels.start[k], trace_.kernels.stream[k], answer.evidence == Evidence::sequence});
+        }
+        const std::vector<Contradiction> found = contradictions(ops_.graph(), placed);
+        for (const Contradiction& one : found) {
+            const auto name = [&](VertexId v) { return std::string{ops_.graph().vertex(v).name}; };
+            const std::uint32_t reason = text("by its place on its stream " + name(one.doubted) + ", but " + name(one.needs) + ", which needs " +
+                                              name(one.made) + ", ran before");
+            for (const std::uint32_t k : step.kernels) {
+                Answer& answer = answers_[k];
+                if (answer.op == OpTable::no_op || answer.evidence != Evidence::sequence || ops_.vertex(answer.op) != one.doubted) continue;
+                if (one.holds_against(trace_.kernels.start[k])) answer = {OpTable::no_op, layer_unknown, Evidence::none, 0, reason};
+            }
+        }
+    }
+
     std::string_view name_of(std::uint32_t op) const { return ops_.graph().vertex(ops_.vertex(op)).name; }
 
     std::uint32_t text(const std::string& content) {
@@ -256,6 +286,7 @@ private:
     std::vector<LatticeResult> aligned_;
     SequenceMemory memory_;
     std::size_t expected_kernels_ = 0;
+    std::vector<bool> runs_repeatedly_;  ///< per step: a warm-up that went through the graph several times without a pause
     std::vector<Answer> answers_;
     std::map<std::string, std::uint32_t> text_ids_;
     std::shared_ptr<Attribution> result_;
