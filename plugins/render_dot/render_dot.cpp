@@ -1,12 +1,15 @@
 #include "graphviz.hpp"
 #include "layer_dot.hpp"
+#include "model_dot.hpp"
 
 #include <adpipe/plugin.hpp>
 #include <adpipe/render/chosen_layers.hpp>
+#include <adpipe/render/text.hpp>
 
 #include <array>
 #include <chrono>
 #include <sstream>
+#include <vector>
 
 namespace adpipe::render_dot {
 
@@ -18,6 +21,7 @@ public:
         std::int32_t width = 1600;
         std::string program = "dot";
         double time_limit = 30;
+        bool model = true;
     };
 
     static constexpr const char* name = "render.dot";
@@ -25,8 +29,8 @@ public:
     static constexpr const char* doc =
         "Draws the layer as an engineer would: the residual stream as the spine, attention and feed-forward beside it, inputs from "
         "outside at the top; with a trace, every kernel and its time on its node, the colour by share of the layer's time, the frame's "
-        "line by evidence. Writes <dump>_layer<N>.dot and, through Graphviz, the pictures. Where Graphviz is missing only the DOT text "
-        "is written.";
+        "line by evidence. Writes <dump>_layer<N>.dot and, through Graphviz, the pictures; for several layers also <dump>_layers.dot and its "
+        "pictures, with one box for each kind of layer. Where Graphviz is missing only the DOT text is written.";
     static constexpr std::span<const PortDecl> inputs = render::layer_ports;
     static constexpr auto options() {
         return std::array{
@@ -36,6 +40,7 @@ public:
             option<&Options::width>("width", "Widest PNG, in pixels.", {.minimum = 200, .maximum = 20000}),
             option<&Options::program>("program", "Graphviz' layout program, by name or path."),
             option<&Options::time_limit>("time_limit", "Seconds that it may take for one picture.", {.minimum = 0.01, .maximum = 3600}),
+            option<&Options::model>("model", "For several layers, draws one picture of them all as well."),
         };
     }
 
@@ -44,22 +49,29 @@ public:
     void run(Context& context) override {
         const auto formats = render::chosen_formats(options_.formats, {"dot", "png", "svg", "pdf"}, {"dot", "png", "svg"});
         const render::LayerViews views = render::layer_views(context);
+        std::vector<render::LayerView> drawn;
         for (const Layer* layer : render::chosen_layers(context, views.layers())) {
             if (context.stop_requested()) return;
-            const render::LayerView view = views.view(*layer);
-            const std::string stem = render::layer_file_stem(view);
-            const std::string dot = layer_dot(view, render::fold_named(options_.fold), context.pipeline());
-            // The text first: it is there to look at, whatever Graphviz does.
-            for (const std::string& format : formats) {
-                if (format == "dot") context.write_file(stem + ".dot", dot);
-            }
-            for (const std::string& format : formats) {
-                if (format != "dot" && !draw(context, format, stem, dot)) return;
-            }
+            drawn.push_back(views.view(*layer));
+            const std::string dot = layer_dot(drawn.back(), render::fold_named(options_.fold), context.pipeline());
+            if (!write(context, formats, render::layer_file_stem(drawn.back()), dot)) return;
         }
+        if (!options_.model || drawn.size() < 2) return;
+        write(context, formats, render::file_name_part(views.graph().source().stem().string()) + "_layers", model_dot(drawn, context.pipeline()));
     }
 
 private:
+    /// The text first: it is there to look at, whatever Graphviz does. False if there is no point in going on.
+    bool write(Context& context, const std::vector<std::string>& formats, const std::string& stem, const std::string& dot) {
+        for (const std::string& format : formats) {
+            if (format == "dot") context.write_file(stem + ".dot", dot);
+        }
+        for (const std::string& format : formats) {
+            if (format != "dot" && !draw(context, format, stem, dot)) return false;
+        }
+        return true;
+    }
+
     /// False if there is no point in going on.
     bool draw(Context& context, const std::string& format, const std::string& stem, const std::string& dot) {
         if (graphviz_missing_) return true;

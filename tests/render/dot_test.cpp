@@ -169,3 +169,34 @@ TEST_CASE("a layout program that dies leaves one message and no picture") {
     const Attempt nothing = attempt(deaf.path());
     CHECK(nothing.error.code.empty());
 }
+
+TEST_CASE("several layers are drawn in one picture as well: a box for each kind, times that add up") {
+    const Sample sample = make_sample();
+    const auto picture_of_all = [&](const Sample& of, bool model) {
+        auto context = of.context();
+        context->selection.layers = {0, 1};
+        renderer("render.dot", {{"formats", std::vector<std::string>{"dot"}}, {"model", model}})->run(*context);
+        return context->files;
+    };
+    const auto files = picture_of_all(sample, true);
+    CHECK(files.size() == 3);
+    const std::string& alike = files.at("092_compile_compile_model_layers.dot");
+    CHECK(alike.find("test · 2 layers of 1 kind<") != std::string::npos);
+    CHECK(alike.find("×2  layers 0, 1<") != std::string::npos);
+    CHECK(alike.find("sum of the layers 58.5 µs, in no layer 700 ns") != std::string::npos);
+    CHECK(alike.find("0 ns (layer 0) to 58.5 µs (layer 1)") != std::string::npos);
+    CHECK(alike.find(" -> ") == std::string::npos);
+    CHECK(picture_of_all(sample, false).size() == 2);
+
+    Sample differing = sample;
+    auto layers = std::make_shared<Layers>(*sample.layers);
+    for (Layer& layer : layers->layers) layer.kind = static_cast<std::uint32_t>(layer.number);
+    differing.layers = layers;
+    const std::string two = picture_of_all(differing, true).at("092_compile_compile_model_layers.dot");
+    CHECK(two.find("2 layers of 2 kinds<") != std::string::npos);
+    CHECK(two.find("  k0 -> k1 [") != std::string::npos);
+    // Layer 1: 24 in attention, 31 in the mixture of experts, 3 beside them, 0.5 on no node: its 58.5.
+    for (const char* part : {">Attention<", "24.0 µs<", ">Mixture of experts<", "31.0 µs<", "3.00 µs<", ">On no node<", "500 ns<", "58.5 µs  100 %<"}) {
+        CHECK_MESSAGE(two.find(part) != std::string::npos, part);
+    }
+}
