@@ -11,6 +11,8 @@ layer=(layer 5 $sample/dumps --trace $sample/decode.sqlite)
 stem=$out/092_compile_compile_model_layer5
 
 "$adpipe" "${layer[@]}" --also html,csv,markdown,mermaid,perfetto,model_explorer -o "$out" >"$out/terminal" 2>/dev/null
+"$adpipe" tables $sample/decode.sqlite --dump $sample/dumps --phase decode -o "$out" >/dev/null 2>&1
+"$adpipe" inventory $sample/decode.sqlite --phase decode >"$out/inventory" 2>/dev/null
 cp "$stem.png" docs/images/deepseek_layer5.png
 if chromium=$(command -v chromium || command -v google-chrome); then
     for theme in light dark; do
@@ -84,6 +86,10 @@ END
 
 END
     shown json 12 150 "${stem}_model_explorer.json"
+    section "Tables of all layers" "render.layer_table, adpipe tables"
+    shown text 8 150 "$out/conc8_layer.csv"
+    section "All kernels" "render.kernel_inventory, adpipe inventory"
+    shown text 24 140 "$out/inventory"
 } >"$out/gallery.md"
 mv "$out/gallery.md" docs/gallery.md
 echo "made docs/gallery.md"

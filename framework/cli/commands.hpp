@@ -22,6 +22,8 @@ int cmd_layer(const Arguments& arguments);
 int cmd_members(const Arguments& arguments);
 int cmd_kernels(const Arguments& arguments);
 int cmd_layers(const Arguments& arguments);
+int cmd_tables(const Arguments& arguments);
+int cmd_inventory(const Arguments& arguments);
 int cmd_list(const Arguments& arguments);
 int cmd_inspect(const Arguments& arguments);
 int cmd_plugins(const Arguments& arguments);

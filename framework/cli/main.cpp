@@ -20,6 +20,8 @@ constexpr Command all_commands[] = {
     {"members", "lists every vertex of a dump with the layer it belongs to", cmd_members},
     {"kernels", "lists every kernel of a trace with the layer and node that launched it", cmd_kernels},
     {"layers", "finds the layers in a trace alone, and lists their kernels", cmd_layers},
+    {"tables", "writes tables of all layers, per batch size, and of all kernels", cmd_tables},
+    {"inventory", "counts the kernels of a trace by name and by what they do", cmd_inventory},
     {"list", "lists the stages that there are", cmd_list},
     {"inspect", "describes a stage: inputs, outputs, options", cmd_inspect},
     {"plugins", "lists plugins, and where they are looked for", cmd_plugins},

@@ -1,0 +1,59 @@
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/front_door.hpp"
+#include "cli/pipeline_run.hpp"
+#include "run/pipeline_builder.hpp"
+
+namespace adpipe::cli {
+namespace {
+
+struct InventoryOptions {
+    std::string trace;
+    std::string phase = "whole";
+    std::string format = "table";
+    bool all = false;
+};
+
+PipelineBuilder inventory_pipeline(const InventoryOptions& options) {
+    const bool whole = options.phase == "whole";
+    PipelineBuilder pipeline{"inventory"};
+    add_trace(pipeline, options.trace);
+    pipeline.add("window.replay").with("phase", whole ? "all" : options.phase);
+    pipeline.add("render.kernel_inventory")
+        .with("steps", whole ? "all" : "chosen")
+        .with("formats", std::vector<std::string>{options.format == "table" ? "terminal" : options.format})
+        .with("most", options.all ? 0 : 30)
+        .with("print", true);
+    return pipeline;
+}
+
+}  // namespace
+
+int cmd_inventory(const Arguments& arguments) {
+    InventoryOptions options;
+    PipelineOptions run_options;
+    CommandLine line{"inventory", "TRACE",
+                     "Counts all kernels of a trace by name and by what they do: how often, how long, which share; and "
+                     "per device how\n"
+                     "long it was busy and idle. Needs no dump.",
+                     "adpipe inventory samples/deepseek_v3/decode.sqlite --phase decode"};
+    line.argument("TRACE", "a profiler trace", &options.trace);
+    line.option(
+        "phase", "PHASE",
+        "whole: all that is in the trace (the default); or the whole steps of a phase: all, decode, prefill, mixed",
+        &options.phase);
+    line.option("format", "FORMAT", "table, csv or markdown (default: table)", &options.format);
+    line.flag("all", "every kernel name in the table, not only those with the most time", &options.all);
+    run_options.add_to(line);
+    if (const auto done = line.parse(arguments)) return *done;
+    if (const auto wrong = check_choice("inventory", "format", options.format, {"table", "csv", "markdown"}))
+        return *wrong;
+    if (const auto wrong = check_choice("inventory", "phase", options.phase,
+                                        {"whole", "all", "decode", "prefill", "mixed", "capture", "other"})) {
+        return *wrong;
+    }
+    RunResult result;
+    return finish(run_pipeline(inventory_pipeline(options).config(), run_options, result));
+}
+
+}  // namespace adpipe::cli

@@ -1,0 +1,77 @@
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/front_door.hpp"
+#include "cli/pipeline_run.hpp"
+#include "run/pipeline_builder.hpp"
+
+namespace adpipe::cli {
+namespace {
+
+struct TablesOptions {
+    std::string trace;
+    std::optional<std::string> dump;
+    std::optional<std::string> module;
+    std::optional<std::string> pattern;
+    std::string phase = "all";
+    std::string begin = "layer";
+    std::string name = "layer";
+    std::string output = "out";
+};
+
+PipelineBuilder tables_pipeline(const TablesOptions& options) {
+    PipelineBuilder pipeline{"tables"};
+    pipeline.output(options.output);
+    if (options.dump) {
+        add_dump(pipeline, *options.dump, options.module);
+        pipeline.add("member.dataflow");
+    }
+    add_trace(pipeline, options.trace);
+    pipeline.add("window.replay").with("phase", options.phase);
+    if (options.dump)
+        pipeline.add("align.evidence");
+    else if (options.pattern)
+        pipeline.add("segment.anchor").with("kernel", *options.pattern);
+    else
+        pipeline.add("segment.period");
+    pipeline.add("render.layer_table").with("name", options.name).with("begin", options.begin);
+    pipeline.add("render.kernel_inventory").with("formats", std::vector<std::string>{"csv", "markdown"});
+    return pipeline;
+}
+
+}  // namespace
+
+int cmd_tables(const Arguments& arguments) {
+    TablesOptions options;
+    PipelineOptions run_options;
+    run_options.narrate = true;
+    CommandLine line{"tables", "TRACE",
+                     "Writes tables of a model's layers, as CSV per batch size and as one page of Markdown, and an "
+                     "inventory of all kernels.\n"
+                     "The layers come from a dump, if you have one, else from what repeats in the trace.",
+                     "adpipe tables samples/deepseek_v3/decode.sqlite -o out/tables"};
+    line.argument("TRACE", "a profiler trace", &options.trace);
+    line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)",
+                &options.dump);
+    line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.module);
+    line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer",
+                &options.pattern);
+    line.option("phase", "PHASE", "the steps to look at: all, decode, prefill, mixed (default: all)", &options.phase);
+    line.option("begin", "WHERE",
+                "what position 0 is: where the layer begins, or its attention kernel: layer (default), attention",
+                &options.begin);
+    line.option("name", "NAME", "of the files: conc<batch size>_NAME.csv, NAMEs.md (default: layer)", &options.name);
+    line.option("output,o", "DIR", "where the files go (default: out)", &options.output);
+    run_options.add_to(line);
+    if (const auto done = line.parse(arguments)) return *done;
+    if (const auto wrong =
+            check_choice("tables", "phase", options.phase, {"all", "decode", "prefill", "mixed", "capture", "other"}))
+        return *wrong;
+    if (const auto wrong = check_choice("tables", "begin", options.begin, {"layer", "attention"})) return *wrong;
+    if (options.dump && options.pattern) {
+        return usage_error("ADP-USE-021", "--dump and --pattern are two ways to find layers; give one", "tables");
+    }
+    RunResult result;
+    return finish(run_pipeline(tables_pipeline(options).config(), run_options, result));
+}
+
+}  // namespace adpipe::cli

@@ -1,0 +1,124 @@
+#include "kernel_count.hpp"
+
+#include "table_text.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace adpipe::render_tables {
+
+namespace {
+
+class KernelCounter {
+public:
+    explicit KernelCounter(const Window& window) : window_(window), trace_(*window.trace), kernels_(trace_.kernels) {}
+
+    KernelCount run(bool whole) {
+        if (whole) {
+            std::vector<std::uint32_t> all(kernels_.size());
+            for (std::uint32_t k = 0; k < all.size(); ++k) all[k] = k;
+            add_by_device(all);
+        } else {
+            for (const Step& step : window_.steps) {
+                if (!step.chosen) continue;
+                ++result_.steps;
+                add_by_device(step.kernels);
+            }
+        }
+        for (auto& [device, time] : devices_) result_.devices.push_back(time);
+        add_categories();
+        const auto most_time_first = [](std::vector<KernelGroup>& groups) {
+            std::sort(groups.begin(), groups.end(), [](const KernelGroup& a, const KernelGroup& b) {
+                return a.total != b.total ? a.total > b.total : a.name < b.name;
+            });
+        };
+        most_time_first(result_.kernels);
+        most_time_first(result_.categories);
+        return std::move(result_);
+    }
+
+private:
+    using Interval = std::pair<Nanoseconds, Nanoseconds>;
+
+    void add_by_device(const std::vector<std::uint32_t>& list) {
+        std::map<std::int32_t, std::vector<Interval>> intervals;
+        for (const std::uint32_t k : list) {
+            const std::int32_t device = kernels_.device.empty() ? -1 : kernels_.device[k];
+            intervals[device].emplace_back(kernels_.start[k], kernels_.end[k]);
+            add_kernel(k);
+        }
+        for (auto& [device, list_of_device] : intervals) add_times(device, list_of_device);
+    }
+
+    void add_times(std::int32_t device, std::vector<Interval>& intervals) {
+        std::sort(intervals.begin(), intervals.end());
+        DeviceTime& time = devices_[device];
+        time.device = device;
+        Nanoseconds reached = intervals.front().first;
+        for (const auto& [start, end] : intervals) {
+            time.sum += end - start;
+            time.busy += std::max<Nanoseconds>(0, end - std::max(start, reached));
+            reached = std::max(reached, end);
+        }
+        time.span += reached - intervals.front().first;
+    }
+
+    void add_kernel(std::uint32_t k) {
+        const KernelKind kind = kernels_.kind.empty() ? KernelKind::kernel : kernels_.kind[k];
+        const auto [slot, is_new] = groups_.try_emplace({kernels_.name[k], kind}, result_.kernels.size());
+        if (is_new) result_.kernels.push_back(new_group(trace_.string(kernels_.name[k]), kind));
+        KernelGroup& group = result_.kernels[slot->second];
+        const Nanoseconds duration = kernels_.end[k] - kernels_.start[k];
+        group.minimum = group.count == 0 ? duration : std::min(group.minimum, duration);
+        group.maximum = std::max(group.maximum, duration);
+        ++group.count;
+        group.total += duration;
+        ++result_.count;
+        result_.total += duration;
+    }
+
+    static KernelGroup new_group(const std::string& name, KernelKind kind) {
+        const KernelName decoded = KernelNames::built_in().decode(name);
+        KernelGroup group;
+        group.name = without_void(decoded.demangled);
+        group.short_name = decoded.short_name;
+        if (kind != KernelKind::kernel && name.empty()) group.name = kind == KernelKind::memcpy ? "Memcpy" : "Memset";
+        if (group.short_name.empty()) group.short_name = group.name;
+        group.library = decoded.library;
+        group.category = category_of(decoded, kind);
+        return group;
+    }
+
+    void add_categories() {
+        std::map<KernelCategory, KernelGroup> by_category;
+        for (const KernelGroup& kernel : result_.kernels) {
+            KernelGroup& group = by_category[kernel.category];
+            group.minimum = group.count == 0 ? kernel.minimum : std::min(group.minimum, kernel.minimum);
+            group.maximum = std::max(group.maximum, kernel.maximum);
+            group.count += kernel.count;
+            group.total += kernel.total;
+        }
+        for (auto& [category, group] : by_category) {
+            group.name = category_text(category);
+            group.category = category;
+            result_.categories.push_back(std::move(group));
+        }
+    }
+
+    const Window& window_;
+    const Trace& trace_;
+    const Kernels& kernels_;
+    std::map<std::pair<StringId, KernelKind>, std::size_t> groups_;
+    std::map<std::int32_t, DeviceTime> devices_;
+    KernelCount result_;
+};
+
+}  // namespace
+
+KernelCount count_kernels(const Window& window, bool whole) {
+    return KernelCounter(window).run(whole);
+}
+
+}  // namespace adpipe::render_tables
