@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -92,8 +93,16 @@ KernelsByLayer::KernelsByLayer(const GraphModel& graph, const Layers& layers, co
         if (!window.steps[i].chosen) continue;
         const auto position = static_cast<std::uint32_t>(steps_.size());
         steps_.push_back(i);
+        std::optional<std::uint16_t> module;
         for (const std::uint32_t kernel : window.steps[i].kernels) {
-            const std::size_t bucket = bucket_of(graph, layers, attribution, kernel);
+            const VertexId node = carrying_node(attribution, kernel);
+            if (node == no_vertex) continue;
+            module = graph.vertex(node).module;
+            break;
+        }
+        modules_.push_back(module);
+        for (const std::uint32_t kernel : window.steps[i].kernels) {
+            const std::size_t bucket = bucket_of(graph, layers, attribution, kernel, module);
             if (bucket < by_layer_.size()) by_layer_[bucket].push_back({position, kernel});
         }
     }
@@ -106,7 +115,7 @@ KernelsByLayer::KernelsByLayer(const GraphModel& graph, const Layers& layers, co
 
 /// Index into by_layer_, or one past its end for kernels of the prologue, the epilogue and other known places.
 std::size_t KernelsByLayer::bucket_of(const GraphModel& graph, const Layers& layers, const Attribution& attribution,
-                                      std::uint32_t kernel) const {
+                                      std::uint32_t kernel, std::optional<std::uint16_t> module) const {
     const VertexId node = carrying_node(attribution, kernel);
     const LayerId number = node == no_vertex ? attribution.layer[kernel] : layers.of[node].layer;
     const std::size_t unknown = layers.layers.size();
@@ -114,7 +123,8 @@ std::size_t KernelsByLayer::bucket_of(const GraphModel& graph, const Layers& lay
     for (std::size_t i = 0; i < layers.layers.size(); ++i) {
         const Layer& layer = layers.layers[i];
         if (layer.number != number) continue;
-        if (node == no_vertex) return i;
+        if (node == no_vertex && (!module || layer.module == *module)) return i;
+        if (node == no_vertex) continue;
         if (layer.stack == layers.of[node].stack && layer.module == graph.vertex(node).module) return i;
     }
     return unknown + 1;
@@ -176,7 +186,13 @@ void KernelsByLayer::fill(LayerView& view) const {
     const Trace& trace = view.trace();
     const std::vector<Occurrence>& mine = by_layer_[index];
     LayerTimes& times = view.times;
-    times.steps = steps_;
+    // Steps that run another module say nothing about this layer: without a dump, each kind of step is a module of its own.
+    std::vector<std::size_t> position_of(steps_.size(), 0);
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        if (modules_[i] && *modules_[i] != view.layer->module) continue;
+        position_of[i] = times.steps.size();
+        times.steps.push_back(steps_[i]);
+    }
     view.kernels = kernel_uses(attribution, mine);
     // Launch order within a step need not be the order in which kernels start on their streams.
     std::stable_sort(view.kernels.begin(), view.kernels.end(), [&](const KernelUse& a, const KernelUse& b) {
@@ -193,11 +209,12 @@ void KernelsByLayer::fill(LayerView& view) const {
             add_reason(times.unattributed_by_reason, attribution.texts[kernel.reason], kernel.time.median);
         }
     }
-    std::vector<Nanoseconds> sums(steps_.size(), 0);
-    std::vector<std::vector<std::pair<Nanoseconds, Nanoseconds>>> intervals(steps_.size());
+    std::vector<Nanoseconds> sums(times.steps.size(), 0);
+    std::vector<std::vector<std::pair<Nanoseconds, Nanoseconds>>> intervals(times.steps.size());
     for (const Occurrence& occurrence : mine) {
-        sums[occurrence.step] += duration_of(trace, occurrence.kernel);
-        intervals[occurrence.step].push_back({trace.kernels.start[occurrence.kernel], trace.kernels.end[occurrence.kernel]});
+        const std::size_t position = position_of[occurrence.step];
+        sums[position] += duration_of(trace, occurrence.kernel);
+        intervals[position].push_back({trace.kernels.start[occurrence.kernel], trace.kernels.end[occurrence.kernel]});
     }
     for (auto& step : intervals) times.step_walls.push_back(union_length(std::move(step)));
     times.step_sums = std::move(sums);

@@ -107,6 +107,8 @@ private:
                     if (entries_.count(at) == 0) outline_.spine.push_back(at);
                 }
                 std::reverse(outline_.spine.begin(), outline_.spine.end());
+                // Where nearly everything follows each other, as kernels of a trace do, no residual stream can be told.
+                if (3 * outline_.spine.size() > 2 * folded_.nodes.size()) outline_.spine.clear();
                 return;
             }
             for (const VertexId next : out_of_[v]) {

@@ -13,7 +13,8 @@ namespace {
 
 class KernelCounter {
 public:
-    explicit KernelCounter(const Window& window) : window_(window), trace_(*window.trace), kernels_(trace_.kernels) {}
+    KernelCounter(const Window& window, const KernelNames& names)
+        : window_(window), names_(names), trace_(*window.trace), kernels_(trace_.kernels) {}
 
     KernelCount run(bool whole) {
         if (whole) {
@@ -79,8 +80,8 @@ private:
         result_.total += duration;
     }
 
-    static KernelGroup new_group(const std::string& name, KernelKind kind) {
-        const KernelName decoded = KernelNames::built_in().decode(name);
+    KernelGroup new_group(const std::string& name, KernelKind kind) const {
+        const KernelName decoded = names_.decode(name);
         KernelGroup group;
         group.name = without_void(decoded.demangled);
         group.short_name = decoded.short_name;
@@ -108,6 +109,7 @@ private:
     }
 
     const Window& window_;
+    const KernelNames& names_;
     const Trace& trace_;
     const Kernels& kernels_;
     std::map<std::pair<StringId, KernelKind>, std::size_t> groups_;
@@ -117,8 +119,8 @@ private:
 
 }  // namespace
 
-KernelCount count_kernels(const Window& window, bool whole) {
-    return KernelCounter(window).run(whole);
+KernelCount count_kernels(const Window& window, bool whole, const KernelNames& names) {
+    return KernelCounter(window, names).run(whole);
 }
 
 }  // namespace adpipe::render_tables

@@ -44,6 +44,6 @@ struct KernelCount {
 };
 
 /// `whole`: every kernel of the trace, also outside of steps; else those of chosen steps.
-KernelCount count_kernels(const Window& window, bool whole);
+KernelCount count_kernels(const Window& window, bool whole, const KernelNames& names);
 
 }  // namespace adpipe::render_tables

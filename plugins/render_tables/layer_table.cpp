@@ -32,7 +32,7 @@ std::vector<NamedRow> named_rows(const LayerTableInput& input, const LayerProfil
     const Trace& trace = *input.attribution.window->trace;
     std::vector<NamedRow> rows;
     for (const ProfileRow& row : profile.rows) {
-        const KernelName decoded = KernelNames::built_in().decode(trace.string(row.name));
+        const KernelName decoded = input.names.decode(trace.string(row.name));
         const std::string name{without_void(decoded.demangled)};
         rows.push_back({row, name, decoded.short_name, category_of(decoded, row.kind)});
     }

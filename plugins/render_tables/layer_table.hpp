@@ -11,6 +11,7 @@ struct LayerTableInput {
     const GraphModel& graph;
     const Layers& layers;
     const Attribution& attribution;
+    const KernelNames& names;
     bool from_attention = false;  ///< position 0 is the attention kernel, not what begins the layer
     std::string name = "layer";   ///< of the files
 };

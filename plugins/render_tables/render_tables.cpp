@@ -6,8 +6,11 @@
 #include <adpipe/render/text.hpp>
 
 #include <array>
+#include <filesystem>
 
 namespace adpipe::render_tables {
+
+constexpr const char* rules_doc = "More files of kernel-name rules; they go before those that adpipe ships.";
 
 class RenderLayerTable final : public Stage {
 public:
@@ -15,6 +18,7 @@ public:
         std::vector<std::string> formats{"csv", "markdown"};
         std::string name = "layer";
         std::string begin = "layer";
+        std::vector<std::filesystem::path> rules;
     };
 
     static constexpr const char* name = "render.layer_table";
@@ -38,15 +42,17 @@ public:
             option<&Options::name>("name", "Of the files: conc<batch size>_<name>.csv, <name>s.md."),
             option<&Options::begin>("begin", "What position 0 is: where the layer begins, or its attention kernel.",
                                     {.choices = "layer|attention"}),
+            option<&Options::rules>("rules", rules_doc),
         };
     }
 
     explicit RenderLayerTable(Options options) : options_(std::move(options)) {}
 
     void run(Context& context) override {
-        const LayerTableInput input{context.in<GraphModel>("graph"), context.in<Layers>("layers"),
-                                    context.in<Attribution>("attribution"), options_.begin == "attention",
-                                    options_.name};
+        const KernelNames names(options_.rules);
+        const LayerTableInput input{context.in<GraphModel>("graph"),        context.in<Layers>("layers"),
+                                    context.in<Attribution>("attribution"), names,
+                                    options_.begin == "attention",          options_.name};
         const render::LayerProfiles profiles = render::layer_profiles(input.graph, input.layers, input.attribution);
         if (profiles.profiles.empty()) {
             throw Error("ADP-RND-020", "no kernel of the chosen steps is in a layer, so there is nothing to tabulate",
@@ -74,6 +80,7 @@ public:
         std::string name;
         int most = 30;
         bool print = false;
+        std::vector<std::filesystem::path> rules;
     };
 
     static constexpr const char* name = "render.kernel_inventory";
@@ -95,6 +102,7 @@ public:
             option<&Options::name>("name", "Of the files; if empty, that of the trace."),
             option<&Options::most>("most", "Kernel names on the terminal; 0: all.", {.minimum = 0}),
             option<&Options::print>("print", "Print csv and markdown instead of writing files."),
+            option<&Options::rules>("rules", rules_doc),
         };
     }
 
@@ -102,7 +110,7 @@ public:
 
     void run(Context& context) override {
         const auto& window = context.in<Window>("window");
-        const KernelCount count = count_kernels(window, options_.steps == "all");
+        const KernelCount count = count_kernels(window, options_.steps == "all", KernelNames(options_.rules));
         if (count.count == 0) {
             throw Error("ADP-RND-021", "there is no kernel to count",
                         options_.steps == "all" ? "the trace holds none: record with GPU activities"

@@ -188,7 +188,6 @@ private:
                 member.reason = layers_->text_id(place.layer == Place::prologue ? "before the first repeat"
                                                                                 : "after the last repeat");
             }
-            member.sub_group = layers_->text_id(adpipe::category_text(table_[program.kernels.symbols[k]].category));
         }
         const GroupTeller teller{table_, program.kernels};
         for (std::size_t i = 0; i < of_layer.size(); ++i) {
