@@ -2,10 +2,12 @@
 #include "cli/console.hpp"
 #include "cli/front_door.hpp"
 #include "cli/pipeline_run.hpp"
+#include "cli/watch.hpp"
 #include "config/layer_selection.hpp"
 #include "run/pipeline_builder.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +22,7 @@ struct LayerOptions {
     std::string phase = "decode";
     std::string output = "out";
     std::string also;
+    bool watch = false;
 };
 
 /// The outputs that are always made, and those of `also`: "html,csv" stands for render.html and render.csv.
@@ -63,12 +66,19 @@ int cmd_layer(const Arguments& arguments) {
     line.option("module", "NAME", "the graph module to read; else the parser chooses", &options.module);
     line.option("also", "OUTPUTS", "further outputs, such as html,csv: what `adpipe list --kind render` names, without \"render.\"", &options.also);
     line.option("output,o", "DIR", "where the files go (default: out)", &options.output);
+    line.flag("watch", "does it again whenever the dumps or the trace change", &options.watch);
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
     LayerSelection layers;
     if (const std::string what = add_layers(options.layer, layers); !what.empty()) return usage_error("ADP-USE-011", what, "layer");
-    RunResult result;
-    return finish(run_pipeline(layer_pipeline(options, std::move(layers)).config(), run_options, result));
+    const auto once = [&] {
+        RunResult result;
+        return run_pipeline(layer_pipeline(options, layers).config(), run_options, result);
+    };
+    if (!options.watch) return finish(once());
+    std::vector<std::filesystem::path> inputs{options.dump};
+    if (options.trace) inputs.emplace_back(*options.trace);
+    return finish(watch(inputs, once));
 }
 
 }  // namespace adpipe::cli

@@ -818,7 +818,7 @@
   window.addEventListener("resize", () => { drawTimeline(); fitView(); });
 
   const steps = d3.select("#step");
-  steps.append("option").attr("value", -1).text(data.steps.length > 1 ? `median of ${data.steps.length}` : "all");
+  steps.append("option").attr("value", -1).text(data.steps.length > 1 ? `median of ${data.steps.length}` : data.steps.length ? "its only one" : "no trace");
   data.steps.forEach((name, i) => steps.append("option").attr("value", i).text(name));
   setTheme(window.matchMedia && window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   // A small handle for tests and for people at the console.
