@@ -18,7 +18,7 @@ PipelineBuilder inventory_pipeline(const InventoryOptions& options) {
     const bool whole = options.phase == "whole";
     PipelineBuilder pipeline{"inventory"};
     add_trace(pipeline, options.trace);
-    pipeline.add("window.replay").with("phase", whole ? "all" : options.phase);
+    pipeline.add("window.replay").with("phase", whole ? "all" : options.phase).with("all_ranks", whole).with("may_be_empty", true);
     pipeline.add("render.kernel_inventory")
         .with("steps", whole ? "all" : "chosen")
         .with("formats", std::vector<std::string>{options.format == "table" ? "terminal" : options.format})

@@ -171,7 +171,8 @@ struct KernelsOptions {
     std::string trace;
     std::optional<std::string> dump;
     std::optional<std::string> module;
-    std::string window = "all";
+    std::optional<std::string> window;
+    StepOptions steps{"all"};
     std::string format = "table";
     std::string strategy = "member.dataflow";
 };
@@ -183,7 +184,8 @@ PipelineBuilder kernels_pipeline(const KernelsOptions& options) {
         pipeline.add(options.strategy);
     }
     add_trace(pipeline, options.trace);
-    pipeline.add("window.replay").with("phase", options.window).with("incomplete", options.window == "all");
+    const bool all = !options.steps.narrow();
+    options.steps.add_window(pipeline).with("incomplete", all).with("all_ranks", true).with("may_be_empty", all);
     if (options.dump) {
         pipeline.add("align.evidence");
         pipeline.keep<GraphModel>().keep<Attribution>();
@@ -199,27 +201,27 @@ int cmd_kernels(const Arguments& arguments) {
     PipelineOptions run_options;
     CommandLine line{"kernels", "TRACE",
                      "Lists every GPU kernel, memory copy and memory set of a trace with its step, and, with a dump, the layer and graph node that\n"
-                     "launched it and how that is known.",
+                     "launched it and how that is known. With --phase, --step, … only those of the whole steps that are chosen.",
                      "adpipe kernels samples/deepseek_v3/decode.sqlite --dump samples/deepseek_v3/dumps --format tsv"};
-    line.argument("TRACE", "a profiler trace: an SQLite export of Nsight Systems, or JSON of the PyTorch profiler", &options.trace);
+    line.argument("TRACE", trace_doc, &options.trace);
     line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)", &options.dump);
     line.option("module", "NAME", "the graph module to read; else the parser chooses", &options.module);
-    line.option("window", "WHAT", "all rows of the trace (the default), or those of the whole steps of a phase: decode, prefill, mixed", &options.window);
+    line.option("window", "PHASE", "the same as --phase", &options.window);
+    options.steps.add_to(line);
     line.option("format", "FORMAT", "table, tsv or json (default: table)", &options.format);
     line.option("strategy", "STAGE", "the member stage that decides layers (default: member.dataflow)", &options.strategy);
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = check_choice("kernels", "format", options.format, {"table", "tsv", "json"})) return *wrong;
-    if (const auto wrong = check_choice("kernels", "window", options.window, {"all", "decode", "prefill", "mixed", "capture", "other"})) {
-        return *wrong;
-    }
+    if (options.window) options.steps.phase = *options.window;
+    if (const auto wrong = options.steps.check("kernels")) return *wrong;
 
     RunResult result;
     if (const int status = run_pipeline(kernels_pipeline(options).config(), run_options, result); status != exit_ok) return finish(status);
     const auto window = result.artifact<Window>();
     const auto graph = options.dump ? result.artifact<GraphModel>() : nullptr;
     const auto attribution = options.dump ? result.artifact<Attribution>() : nullptr;
-    const KernelTable table{*window, graph.get(), attribution.get(), options.window == "all"};
+    const KernelTable table{*window, graph.get(), attribution.get(), !options.steps.narrow()};
     if (options.format == "tsv") {
         write_tsv(table);
     } else if (options.format == "json") {

@@ -19,7 +19,7 @@ struct LayerOptions {
     std::string dump;
     std::optional<std::string> trace;
     std::optional<std::string> module;
-    std::string phase = "decode";
+    StepOptions steps{"decode"};
     std::string output = "out";
     std::string also;
     bool watch = false;
@@ -44,7 +44,7 @@ PipelineBuilder layer_pipeline(const LayerOptions& options, LayerSelection layer
     pipeline.add("member.dataflow");
     if (options.trace) {
         add_trace(pipeline, *options.trace);
-        pipeline.add("window.replay").with("phase", options.phase);
+        options.steps.add_window(pipeline);
         pipeline.add("align.evidence");
     }
     add_outputs(pipeline, options.also);
@@ -61,14 +61,15 @@ int cmd_layer(const Arguments& arguments) {
                      "adpipe layer 5 samples/deepseek_v3/dumps --trace samples/deepseek_v3/decode.sqlite"};
     line.argument("N", "the layer: a number, 3-7, 3,5 or all", &options.layer);
     line.argument("DUMP", "a dump file, or a directory of dumps (the last one is taken)", &options.dump);
-    line.option("trace", "FILE", "a profiler trace: an SQLite export of Nsight Systems, or JSON of the PyTorch profiler", &options.trace);
-    line.option("phase", "PHASE", "the steps of the trace to look at: decode or prefill (default: decode)", &options.phase);
+    line.option("trace", "FILE", trace_doc, &options.trace);
+    options.steps.add_to(line);
     line.option("module", "NAME", "the graph module to read; else the parser chooses", &options.module);
     line.option("also", "OUTPUTS", "further outputs, such as html,csv: what `adpipe list --kind render` names, without \"render.\"", &options.also);
     line.option("output,o", "DIR", "where the files go (default: out)", &options.output);
     line.flag("watch", "does it again whenever the dumps or the trace change", &options.watch);
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
+    if (const auto wrong = options.steps.check("layer")) return *wrong;
     LayerSelection layers;
     if (const std::string what = add_layers(options.layer, layers); !what.empty()) return usage_error("ADP-USE-011", what, "layer");
     const auto once = [&] {

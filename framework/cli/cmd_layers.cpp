@@ -19,7 +19,7 @@ struct LayersOptions {
 PipelineBuilder layers_pipeline(const LayersOptions& options) {
     PipelineBuilder pipeline{"layers"};
     add_trace(pipeline, options.trace);
-    pipeline.add("window.replay").with("phase", options.phase);
+    pipeline.add("window.replay").with("phase", options.phase).with("all_ranks", true).with("may_be_empty", true);
     if (options.pattern)
         pipeline.add("segment.anchor").with("kernel", *options.pattern).with("begins", options.begins);
     else

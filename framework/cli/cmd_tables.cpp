@@ -26,7 +26,7 @@ PipelineBuilder tables_pipeline(const TablesOptions& options) {
         pipeline.add("member.dataflow");
     }
     add_trace(pipeline, options.trace);
-    pipeline.add("window.replay").with("phase", options.phase);
+    pipeline.add("window.replay").with("phase", options.phase).with("may_be_empty", true);
     if (options.dump)
         pipeline.add("align.evidence");
     else if (options.pattern)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/command_line.hpp"
 #include "run/pipeline_builder.hpp"
 
 #include <filesystem>
@@ -9,11 +10,30 @@
 
 namespace adpipe::cli {
 
+/// What a trace is, for --help.
+inline constexpr const char* trace_doc =
+    "a profiler trace: an SQLite export of Nsight Systems, JSON of the PyTorch profiler, or a database or kernel CSV of rocprofv3";
+
 /// Adds the stages that read a dump: `path` is a dump, or a directory of which the last dump is taken. `module`: which graph module.
 void add_dump(PipelineBuilder& pipeline, const std::filesystem::path& path, const std::optional<std::string>& module);
 
 /// Adds the trace stage that reads the file, chosen by looking at it. Throws Error if it is no trace that adpipe knows.
 void add_trace(PipelineBuilder& pipeline, const std::filesystem::path& file);
+
+/// Which steps of a trace to look at: options of all verbs that read one.
+struct StepOptions {
+    std::string phase;
+    std::optional<std::string> step, graph, batch, rank, device;
+
+    explicit StepOptions(std::string usual_phase) : phase(std::move(usual_phase)) {}
+    void add_to(CommandLine& line);
+    /// Complains and gives the exit status if a value is wrong.
+    std::optional<int> check(const std::string& verb) const;
+    /// True if they leave something out.
+    bool narrow() const;
+    /// Adds the window stage.
+    PipelineBuilder::Step add_window(PipelineBuilder& pipeline) const;
+};
 
 /// Complains and gives the exit status if an option has a value that is not one of the choices.
 std::optional<int> check_choice(const std::string& verb, const std::string& option, const std::string& value,

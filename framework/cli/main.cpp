@@ -22,6 +22,8 @@ constexpr Command all_commands[] = {
     {"layers", "finds the layers in a trace alone, and lists their kernels", cmd_layers},
     {"tables", "writes tables of all layers, per batch size, and of all kernels", cmd_tables},
     {"inventory", "counts the kernels of a trace by name and by what they do", cmd_inventory},
+    {"steps", "lists the forward passes of a trace, and which of them are used", cmd_steps},
+    {"doctor", "says what a trace can tell, and how to record a better one", cmd_doctor},
     {"list", "lists the stages that there are", cmd_list},
     {"inspect", "describes a stage: inputs, outputs, options", cmd_inspect},
     {"plugins", "lists plugins, and where they are looked for", cmd_plugins},

@@ -21,7 +21,7 @@ class PassBuilder {
 public:
     PassBuilder(const Window& window, NameTable& names, ScopeTable& scopes, const RangeIndex& ranges)
         : window_(window), trace_(*window.trace), kernels_(trace_.kernels), names_(names), scopes_(scopes), ranges_(ranges), launches_(trace_) {
-        for (const Step& step : window.steps) losses_ |= step.reason.find("lost by the profiler") != std::string::npos;
+        for (const Step& step : window.steps) losses_ |= step.missing.find("lost by the profiler") != std::string::npos;
         for (const std::string& message : trace_.profiler_messages) losses_ |= message.find("dropped") != std::string::npos;
     }
 

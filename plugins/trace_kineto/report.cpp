@@ -236,7 +236,7 @@ void report(const Header& header, const Findings& findings, const Ending& ending
                                             (keys.empty() ? " and is empty" : "; its keys are: " + keys));
     }
     if (findings.events > 0 && findings.with_phase == 0) {
-        fail("ADP-KIN-003", trace.file, "this JSON is no trace: none of its " + count(findings.events, "entry") + " has a phase (ph)");
+        fail("ADP-KIN-003", trace.file, "this JSON is no trace: none of its " + count(findings.events, "event") + " has a phase (ph)");
     }
     trace.epoch = std::max<std::int64_t>(header.base_time, 0);
     trace.devices = header.devices;

@@ -223,8 +223,9 @@ private:
     /// Launch shapes and short names. A node of a graph runs with one shape, so it is looked up once per node, not once per run.
     void look_up_shapes() {
         const auto have = reading_.database.columns("CUPTI_ACTIVITY_KIND_KERNEL");
-        if (have.count("gridX") == 0 || have.count("blockX") == 0) return;
-        kernels_.shape.assign(kernels_.size(), 0);
+        const bool has_shapes = have.count("gridX") != 0 && have.count("blockX") != 0;
+        if (!has_shapes && have.count("shortName") == 0) return;
+        if (has_shapes) kernels_.shape.assign(kernels_.size(), 0);
         std::vector<std::size_t> wanted;
         const std::vector<std::size_t> representative = find_representatives(wanted);
         const std::string select = reading_.database.select(
@@ -233,6 +234,9 @@ private:
         std::vector<std::int64_t> short_ids(wanted.size(), -1);
         std::size_t next = 0;
         const auto store_row = [&](const Query& row) {
+            short_ids[next] = row.integer(9);
+            ++next;
+            if (!has_shapes) return;
             LaunchShape shape;
             for (int i = 0; i < 3; ++i) {
                 shape.grid[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(row.integer(i));
@@ -240,9 +244,7 @@ private:
             }
             shape.registers = static_cast<std::int32_t>(row.integer(6));
             if (row.integer(7) >= 0 && row.integer(8) >= 0) shape.shared_memory = row.integer(7) + row.integer(8);
-            kernels_.shape[wanted[next]] = reading_.trace.shape_id(shape);
-            short_ids[next] = row.integer(9);
-            ++next;
+            kernels_.shape[wanted[next - 1]] = reading_.trace.shape_id(shape);
         };
         if (wanted.size() * 4 > kernels_.size()) {
             Query rows = reading_.database.query(select);
@@ -259,6 +261,7 @@ private:
             }
         }
         store_short_names(wanted, short_ids);
+        if (!has_shapes) return;
         for (std::size_t k = 0; k < representative.size(); ++k) kernels_.shape[k] = kernels_.shape[representative[k]];
     }
 

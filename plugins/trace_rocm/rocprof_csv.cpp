@@ -149,7 +149,7 @@ void CsvReader::read_kernels() {
     if (cut) {
         trace_.truncated = true;
         trace_.limits.push_back(make(Severity::warning, "ADP-ROC-013", file_, left_out.first_line, "the file is cut off inside a row"));
-        trace_.limits.back().notes = {"kept: the " + std::to_string(trace_.kernels.size()) + " kernels before it"};
+        trace_.limits.back().notes = {"kept: what stands before it, " + std::to_string(trace_.kernels.size()) + " of the GPU"};
     } else if (left_out.rows > 0) {
         trace_.limits.push_back(make(Severity::warning, "ADP-ROC-014", file_, left_out.first_line,
                                      std::to_string(left_out.rows) + (left_out.rows == 1 ? " row" : " rows") +

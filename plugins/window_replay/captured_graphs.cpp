@@ -15,6 +15,10 @@ namespace {
 /// A kernel belongs to the launch of a graph if the trace says so, or, where it has no graph ids, if many kernels share one launch.
 constexpr std::size_t kernels_of_a_graph_launch = 8;
 
+constexpr const char* cut_at_start = "cut off at the start of the recording";
+constexpr const char* cut_at_end = "cut off at the end of the recording";
+constexpr const char* lost = "lost by the profiler";
+
 struct Key {
     std::uint64_t graph;
     std::uint64_t correlation;
@@ -359,15 +363,15 @@ private:
         const std::size_t whole = graph != nullptr ? graph->nodes.size() : 0;
         if (whole > step.kernels.size()) {
             step.complete = false;
-            step.reason += "; " + std::to_string(whole - step.kernels.size()) + " of " + std::to_string(whole) + " kernels are missing: " + loss(step, *graph, no_launch);
+            step.missing = std::string(loss(step, *graph, no_launch)) + ": " + std::to_string(whole - step.kernels.size()) + " of " + std::to_string(whole) + " kernels";
         } else if (no_launch) {
             step.complete = false;
-            step.reason += "; its launch is not in the recording, which began in the middle of it";
+            step.missing = std::string(cut_at_start) + ": its launch is not in it";
         }
     }
 
     /// Missing kernels at one end of a replay at that end of the recording were cut off; others were lost.
-    std::string loss(const Step& step, const CapturedGraph& graph, bool no_launch) const {
+    const char* loss(const Step& step, const CapturedGraph& graph, bool no_launch) const {
         std::vector<bool> there(graph.nodes.size(), false);
         for (const std::uint32_t k : step.kernels) {
             if (window_.node_of_kernel[k] != CapturedGraph::no_node) there[window_.node_of_kernel[k]] = true;
@@ -380,9 +384,9 @@ private:
         const std::size_t slack = std::max<std::size_t>(8, size / 20);
         const bool at_front = missing_in(0, std::min(size, missing + slack)) * 10 >= missing * 9;
         const bool at_back = missing_in(size - std::min(size, missing + slack), size) * 10 >= missing * 9;
-        if (no_launch || (at_front && !at_back && missing > 2)) return "cut off at the start of the recording";
-        if (at_back && !at_front && missing > 2) return "cut off at the end of the recording";
-        return "lost by the profiler";
+        if (no_launch || (at_front && !at_back && missing > 2)) return cut_at_start;
+        if (at_back && !at_front && missing > 2) return cut_at_end;
+        return lost;
     }
 
     const TraceView& view_;

@@ -1,9 +1,12 @@
 #include "range_text.hpp"
+#include "segment_join.hpp"
 #include "step_finder.hpp"
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace adpipe::window {
 
@@ -12,7 +15,7 @@ namespace {
 /// Fewer kernels between two boundaries are host work around the passes (sampling, copies), not a pass.
 constexpr std::size_t kernels_of_a_pass = 10;
 
-class EagerPassFinder {
+class EagerPassFinder final : public SegmentFacts {
 public:
     EagerPassFinder(const TraceView& view, Window& window) : view_(view), trace_(view.trace), kernels_(trace_.kernels), window_(window) {}
 
@@ -29,10 +32,9 @@ public:
     }
 
 private:
-    struct Item {
-        std::uint32_t kernel;
-        std::uint32_t launch;
-        Nanoseconds time;  ///< of the launch on the host; of the start on the GPU where the launch is not recorded
+    struct Cut {
+        Nanoseconds time;
+        bool is_wait;  ///< the host waited for the GPU, which it may do inside a pass as well
     };
 
     std::uint16_t process_of(std::uint32_t k) const { return kernels_.process.empty() ? std::uint16_t{0} : kernels_.process[k]; }
@@ -53,20 +55,28 @@ private:
         }
         std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) { return std::tuple(a.time, a.kernel) < std::tuple(b.time, b.kernel); });
         if (!launches_known) in_launch_order = sort_by_correlation(items);
-        const std::vector<Nanoseconds> cuts = launches_known ? host_boundaries(process) : device_boundaries(process, items);
-        std::vector<Item> pass;
-        std::size_t cut_of_pass = 0;
+        const std::vector<Cut> cuts = launches_known ? host_boundaries(process) : device_boundaries(process, items);
+        std::vector<Segment> segments = divide(std::move(items), cuts, launches_known);
+        for (std::vector<Item>& pass : join_segments(std::move(segments), *this)) add_pass(process, device, pass, in_launch_order);
+    }
+
+    std::vector<Segment> divide(std::vector<Item> items, const std::vector<Cut>& cuts, bool by_launch) const {
+        std::vector<Segment> segments;
+        std::size_t cuts_before = 0;
         for (const Item& i : items) {
-            const Nanoseconds at = launches_known ? i.time : kernels_.start[i.kernel];
-            const auto cut = static_cast<std::size_t>(std::upper_bound(cuts.begin(), cuts.end(), at) - cuts.begin());
-            if (!pass.empty() && cut != cut_of_pass) {
-                add_pass(process, device, pass, in_launch_order);
-                pass.clear();
+            const Nanoseconds at = by_launch ? i.time : kernels_.start[i.kernel];
+            const auto after = [](Nanoseconds time, const Cut& cut) { return time < cut.time; };
+            const auto cut = static_cast<std::size_t>(std::upper_bound(cuts.begin(), cuts.end(), at, after) - cuts.begin());
+            if (segments.empty() || cut != cuts_before) {
+                const auto first = cuts.begin() + static_cast<std::ptrdiff_t>(std::min(cut, cuts_before));
+                const auto last = cuts.begin() + static_cast<std::ptrdiff_t>(std::max(cut, cuts_before));
+                segments.emplace_back();
+                segments.back().after_wait = segments.size() > 1 && std::all_of(first, last, [](const Cut& c) { return c.is_wait; });
             }
-            cut_of_pass = cut;
-            pass.push_back(i);
+            cuts_before = cut;
+            segments.back().items.push_back(i);
         }
-        add_pass(process, device, pass, in_launch_order);
+        return segments;
     }
 
     /// Launch calls number their work in order; numbers pass 2^32 in long runs. Uses that order if it agrees with the streams.
@@ -105,36 +115,40 @@ private:
     }
 
     /// Where the host launched a graph, began or ended a capture, or waited for the GPU.
-    std::vector<Nanoseconds> host_boundaries(std::uint16_t process) const {
-        std::vector<Nanoseconds> cuts;
+    std::vector<Cut> host_boundaries(std::uint16_t process) const {
+        std::vector<Cut> cuts;
         const Launches& calls = trace_.launches;
         for (std::size_t i = 0; i < calls.size(); ++i) {
             if (calls.process[i] != process) continue;
             const std::string& name = trace_.string(calls.name[i]);
             for (const char* part : {"GraphLaunch", "Capture", "Synchronize"}) {
                 if (name.find(part) != std::string::npos) {
-                    cuts.push_back(calls.start[i]);
+                    cuts.push_back({calls.start[i], part == std::string_view("Synchronize")});
                     break;
                 }
             }
         }
-        std::sort(cuts.begin(), cuts.end());
+        sort_cuts(cuts);
         return cuts;
     }
 
     /// Without calls: where a replay ran, and where results were copied to the host.
-    std::vector<Nanoseconds> device_boundaries(std::uint16_t process, const std::vector<Item>& items) const {
-        std::vector<Nanoseconds> cuts;
+    std::vector<Cut> device_boundaries(std::uint16_t process, const std::vector<Item>& items) const {
+        std::vector<Cut> cuts;
         for (const Step& step : window_.steps) {
-            if (step.process == process && step.replay) cuts.push_back(step.start);
+            if (step.process == process && step.replay) cuts.push_back({step.start, false});
         }
         for (const Item& i : items) {
             if (kernels_.kind[i.kernel] == KernelKind::memcpy && trace_.string(kernels_.name[i.kernel]).find("DtoH") != std::string::npos) {
-                cuts.push_back(kernels_.start[i.kernel] + 1);
+                cuts.push_back({kernels_.start[i.kernel] + 1, true});
             }
         }
-        std::sort(cuts.begin(), cuts.end());
+        sort_cuts(cuts);
         return cuts;
+    }
+
+    static void sort_cuts(std::vector<Cut>& cuts) {
+        std::sort(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.time < b.time; });
     }
 
     void add_pass(std::uint16_t process, std::int32_t device, const std::vector<Item>& pass, bool in_launch_order) {
@@ -153,6 +167,44 @@ private:
         }
         judge(step, pass);
         window_.steps.push_back(std::move(step));
+    }
+
+    // ---- what joining asks of segments
+
+    bool is_pass(const Segment& segment) const override {
+        const auto is_kernel = [&](const Item& i) { return kernels_.kind[i.kernel] == KernelKind::kernel; };
+        return static_cast<std::size_t>(std::count_if(segment.items.begin(), segment.items.end(), is_kernel)) >= kernels_of_a_pass;
+    }
+
+    std::uint64_t names(const Segment& segment, std::size_t most) const override {
+        std::uint64_t hash = 0;
+        for (const Item& i : segment.items) {
+            if (kernels_.kind[i.kernel] != KernelKind::kernel) continue;
+            if (most-- == 0) break;
+            hash = (hash ^ kernels_.name[i.kernel]) * 0x9e3779b97f4a7c15U;
+            hash ^= hash >> 29U;
+        }
+        return hash;
+    }
+
+    Nanoseconds gap(const Segment& left, const Segment& right) const override {
+        return kernels_.start[right.items.front().kernel] - kernels_.end[left.items.back().kernel];
+    }
+
+    /// A range of a step, or of the model's outermost module, that was open at the end of one and still is at the beginning of the other.
+    bool share_step_range(const Segment& left, const Segment& right) const override {
+        const std::uint32_t last = left.items.back().launch, first = right.items.front().launch;
+        if (last == LaunchIndex::none || first == LaunchIndex::none) return false;
+        const Launches& calls = trace_.launches;
+        const Annotations& ranges = trace_.annotations;
+        if (calls.thread[last] != calls.thread[first]) return false;
+        for (auto r = view_.ranges.innermost(calls.thread[last], calls.start[last]); r != RangeIndex::none; r = view_.ranges.parent(r)) {
+            if (ranges.end[r] < calls.start[first]) continue;
+            const std::string& text = trace_.string(ranges.name[r]);
+            const bool is_module = text.rfind("nn.Module: ", 0) == 0, is_step = text.rfind("ProfilerStep#", 0) == 0;
+            if (is_module || is_step || facts_of_text(text).phase != Phase::unknown) return true;
+        }
+        return false;
     }
 
     void judge(Step& step, const std::vector<Item>& pass) const {

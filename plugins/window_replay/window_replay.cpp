@@ -1,11 +1,12 @@
+#include "step_choice.hpp"
 #include "step_finder.hpp"
 
 #include <adpipe/plugin.hpp>
 
-#include <map>
-#include <set>
+#include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -21,6 +22,8 @@ public:
         std::int64_t device = -1;
         std::int64_t rank = -1;
         bool incomplete = false;
+        bool all_ranks = false;
+        bool may_be_empty = false;
     };
 
     static constexpr const char* name = "window.replay";
@@ -28,18 +31,22 @@ public:
     static constexpr const char* doc =
         "Finds every replay of every captured graph, and the forward passes that were launched kernel by kernel. Each gets\n"
         "its phase and batch size with the reason. Replays that the recording cut off are named and left out, and so are those\n"
-        "that lost kernels, as long as others of the same graph are whole. The options choose among the rest.";
+        "that lost kernels, as long as others of the same graph are whole. The options choose among the rest. Steps of several\n"
+        "processes or devices are not mixed: without `rank` or `device`, those of the one that has most of them are taken.\n"
+        "`adpipe steps TRACE` lists them all.";
     static constexpr PortDecl inputs[] = {port<Trace>("trace", "the recording")};
     static constexpr PortDecl outputs[] = {port<Window>("window", "its steps, and which were chosen")};
     static constexpr auto options() {
         return std::array{
-            option<&Options::phase>("phase", "Steps of this phase only.", {.choices = "all|decode|prefill|mixed|capture|other"}),
+            option<&Options::phase>("phase", "Steps of this phase only.", {.choices = "all|decode|prefill|mixed|capture|other|unknown"}),
             option<&Options::step>("step", "This step only, by its number; -1: any.", {.minimum = -1}),
             option<&Options::batch>("batch", "Steps of this batch size only; -1: any.", {.minimum = -1}),
             option<&Options::graph>("graph", "Replays of this executable graph only; -1: any.", {.minimum = -1}),
             option<&Options::device>("device", "Steps on this device only; -1: any.", {.minimum = -1}),
-            option<&Options::rank>("rank", "Steps of this process only, counted from 0; -1: any.", {.minimum = -1}),
+            option<&Options::rank>("rank", "Steps of this rank only: as the trace numbers it, else processes count from 0; -1: any.", {.minimum = -1}),
             option<&Options::incomplete>("incomplete", "Keep replays that were cut off or lost kernels."),
+            option<&Options::all_ranks>("all_ranks", "Keep steps of several processes and devices side by side."),
+            option<&Options::may_be_empty>("may_be_empty", "Go on, with a warning, where no step is what was asked for."),
         };
     }
 
@@ -48,87 +55,22 @@ public:
     void run(Context& context) override {
         const auto trace = context.in_shared<Trace>("trace");
         const auto window = window::find_steps(trace);
-        const std::size_t chosen = choose(*window);
-        window->description = describe(*window, chosen);
-        if (chosen == 0) report_nothing_chosen(context, *trace, *window);
+        window::choose_steps(*window, choice());
+        window->description = window::describe_steps(*window);
+        const bool any = std::any_of(window->steps.begin(), window->steps.end(), [](const Step& step) { return step.chosen; });
+        if (!any) {
+            Diagnostic nothing = window::nothing_chosen(*window, choice());
+            if (!options_.may_be_empty) throw Error(std::move(nothing));
+            nothing.severity = Severity::warning;
+            context.report(std::move(nothing));
+        }
         context.summary(window->description);
         context.out<Window>("window", window);
     }
 
 private:
-    std::size_t choose(Window& window) const {
-        std::set<std::uint32_t> graphs_with_whole_replay;
-        for (const Step& step : window.steps) {
-            if (step.complete && step.captured != no_captured_graph) graphs_with_whole_replay.insert(step.captured);
-        }
-        std::size_t count = 0;
-        for (Step& step : window.steps) {
-            const bool cut = step.reason.find("cut off") != std::string::npos || step.reason.find("began in the middle") != std::string::npos;
-            const bool replaceable = cut || graphs_with_whole_replay.count(step.captured) != 0;
-            step.chosen = matches(step) && (step.complete || options_.incomplete || !replaceable);
-            count += step.chosen ? 1 : 0;
-        }
-        return count;
-    }
-
-    bool matches(const Step& step) const {
-        return (options_.phase == "all" || options_.phase == phase_text(step.phase)) && (options_.step < 0 || options_.step == step.number) &&
-               (options_.batch < 0 || options_.batch == step.batch_size) &&
-               (options_.graph < 0 || (step.replay && static_cast<std::uint64_t>(options_.graph) == step.graph)) &&
-               (options_.device < 0 || options_.device == step.device) && (options_.rank < 0 || options_.rank == step.process);
-    }
-
-    static std::string describe(const Window& window, std::size_t chosen) {
-        std::map<std::string, std::size_t> kinds;
-        std::size_t left_out = 0;
-        for (const Step& step : window.steps) {
-            if (!step.complete && !step.chosen) ++left_out;
-            if (!step.chosen) continue;
-            std::string kind(phase_text(step.phase));
-            if (step.replay && step.graph != no_id) kind += " graph " + std::to_string(step.graph);
-            if (step.batch_size >= 0) kind += " batch " + std::to_string(step.batch_size);
-            ++kinds[kind];
-        }
-        std::string text = std::to_string(chosen) + " of " + std::to_string(window.steps.size()) + " steps";
-        const char* separator = ": ";
-        constexpr std::size_t most_named = 6;
-        std::size_t named = 0;
-        for (const auto& [kind, count] : kinds) {
-            if (++named > most_named) break;
-            text += separator + std::to_string(count) + " " + kind;
-            separator = ", ";
-        }
-        if (named > most_named) text += ", …";
-        if (left_out > 0) text += "; left out: " + std::to_string(left_out) + " cut off or with lost kernels";
-        return text;
-    }
-
-    void report_nothing_chosen(Context& context, const Trace& trace, const Window& window) const {
-        Diagnostic diagnostic;
-        diagnostic.severity = Severity::warning;
-        diagnostic.code = "ADP-WINDOW-001";
-        diagnostic.where.file = trace.file.string();
-        if (window.steps.empty()) {
-            diagnostic.message = "no forward pass was found in the trace";
-            if (trace.graph_runs.size() > 0) {
-                diagnostic.notes.push_back("the passes ran in graphs that were recorded without their kernels");
-                diagnostic.hint = "record again with --cuda-graph-trace=node";
-            }
-        } else {
-            diagnostic.message = "none of the " + std::to_string(window.steps.size()) + " steps is what was asked for";
-            std::set<std::string> kinds;
-            for (const Step& step : window.steps) {
-                kinds.insert(std::string(phase_text(step.phase)) + (step.batch_size >= 0 ? " with batch size " + std::to_string(step.batch_size) : ""));
-            }
-            std::string there = "there are steps of: ";
-            const char* separator = "";
-            for (const std::string& kind : kinds) {
-                there += separator + kind;
-                separator = ", ";
-            }
-            diagnostic.notes.push_back(std::move(there));
-        }
-        context.report(std::move(diagnostic));
+    window::Choice choice() const {
+        return {options_.phase, options_.step, options_.batch, options_.graph, options_.device, options_.rank, options_.incomplete, options_.all_ranks};
     }
 
     Options options_;

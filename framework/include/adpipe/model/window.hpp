@@ -47,7 +47,9 @@ struct Step {
     std::int64_t batch_size = -1;  ///< -1: not known
     Nanoseconds start = 0;         ///< of its first kernel
     Nanoseconds end = 0;           ///< of its last kernel
-    std::string reason;            ///< for phase, batch size and completeness
+    std::string reason;            ///< for phase and batch size
+    std::string missing;           ///< what it lacks, and why; empty if it is complete
+    std::string left_out;          ///< why it is not chosen; empty if it is
     /// Kernels of the step: indices into Trace::kernels.
     std::vector<std::uint32_t> kernels;
 };
@@ -61,7 +63,8 @@ struct Window {
     std::vector<std::uint32_t> node_of_kernel;
     /// Per kernel of the trace: index into `steps`, or no_step.
     std::vector<std::uint32_t> step_of_kernel;
-    std::string description;  ///< e.g. "graph 3, batch size 8: 3 of 4 replays, 1 cut off at the start"
+    /// e.g. "6 of 9 steps: 6 decode graph 5 batch 8; left out: 2 prefill (not asked for), 1 decode cut off at the end of the recording"
+    std::string description;
     static constexpr std::uint32_t no_step = 0xffffffffU;
 };
 

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <adpipe/diagnostic.hpp>
+#include <adpipe/model/window.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace adpipe::window {
+
+/// Which steps the user wants. -1: any.
+struct Choice {
+    std::string phase;  ///< "all", or as phase_text() says
+    std::int64_t step, batch, graph, device, rank;
+    bool incomplete;  ///< also those that were cut off or lost kernels
+    bool all_ranks;   ///< of several processes and devices, side by side
+};
+
+/// Sets Step::chosen and Step::left_out.
+void choose_steps(Window& window, const Choice& choice);
+/// One line: how many were chosen, of what kinds, what was left out and why.
+std::string describe_steps(const Window& window);
+/// What to say where no step was chosen: what was asked for, and what there is.
+Diagnostic nothing_chosen(const Window& window, const Choice& choice);
+
+}  // namespace adpipe::window
