@@ -11,6 +11,7 @@ namespace {
 struct LayersOptions {
     std::string trace;
     std::optional<std::string> pattern;
+    std::optional<std::string> range;
     bool begins = false;
     std::string phase = "all";
     std::string format = "table";
@@ -22,6 +23,8 @@ PipelineBuilder layers_pipeline(const LayersOptions& options) {
     pipeline.add("window.replay").with("phase", options.phase).with("all_ranks", true).with("may_be_empty", true);
     if (options.pattern)
         pipeline.add("segment.anchor").with("kernel", *options.pattern).with("begins", options.begins);
+    else if (options.range)
+        pipeline.add("segment.anchor").with("range", *options.range);
     else
         pipeline.add("segment.period");
     pipeline.keep<GraphModel>().keep<Layers>().keep<Attribution>().keep<Segmentation>();
@@ -45,6 +48,8 @@ int cmd_layers(const Arguments& arguments) {
     line.option("pattern", "NAME",
                 "a part of the name of a kernel that runs once a layer, where you know one; '*' stands for any text",
                 &options.pattern);
+    line.option("range", "NAME", "a part of the name of ranges (NVTX, record_function) each of which is a layer",
+                &options.range);
     line.flag("begins", "with --pattern: layers begin at that kernel, not at the norm before it", &options.begins);
     line.option("phase", "PHASE", "the steps to look at: all, decode, prefill, mixed (default: all)", &options.phase);
     line.option("format", "FORMAT", "table, tsv or json (default: table); tsv and json list every kernel",
@@ -57,6 +62,9 @@ int cmd_layers(const Arguments& arguments) {
         return *wrong;
     if (options.begins && !options.pattern)
         return usage_error("ADP-USE-020", "--begins needs --pattern: the kernel that layers begin at", "layers");
+
+    if (options.range && options.pattern)
+        return usage_error("ADP-USE-022", "--pattern and --range are two ways to find layers; give one", "layers");
 
     RunResult result;
     if (const int status = run_pipeline(layers_pipeline(options).config(), run_options, result); status != exit_ok)

@@ -224,4 +224,14 @@ std::optional<Period> period_of_anchors(const SymbolTable& table, SymbolSpan seq
     return period;
 }
 
+std::optional<Period> period_of_spans(const SymbolTable& table, SymbolSpan sequence, std::vector<Span> spans) {
+    if (spans.size() < 2) return {};
+    const Measure measure{table, sequence};
+    Period period;
+    period.first_kernel = table[sequence[spans.front().begin]].short_name;
+    period.layering = measure.measure(std::move(spans), true);
+    period.confidence = confidence_of(measure, period.layering, {});
+    return period;
+}
+
 }  // namespace segment

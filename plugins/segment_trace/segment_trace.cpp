@@ -1,4 +1,5 @@
 #include "artifacts.hpp"
+#include "kernel_ranges.hpp"
 
 #include <adpipe/plugin.hpp>
 
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <span>
 
 namespace {
 
@@ -93,8 +95,8 @@ constexpr PortDecl segmentation_port =
 
 class PeriodFinder : public segment::LayerFinder {
 public:
-    std::optional<segment::Period> find(const segment::SymbolTable& table,
-                                        segment::SymbolSpan sequence) const override {
+    std::optional<segment::Period> find(const segment::SymbolTable& table, segment::SymbolSpan sequence,
+                                        std::span<const std::uint32_t> /*kernels*/) const override {
         return segment::find_period(table, sequence);
     }
 };
@@ -140,8 +142,8 @@ class AnchorFinder : public segment::LayerFinder {
 public:
     AnchorFinder(std::string kernel, bool begins) : kernel_{std::move(kernel)}, begins_{begins} {}
 
-    std::optional<segment::Period> find(const segment::SymbolTable& table,
-                                        segment::SymbolSpan sequence) const override {
+    std::optional<segment::Period> find(const segment::SymbolTable& table, segment::SymbolSpan sequence,
+                                        std::span<const std::uint32_t> /*kernels*/) const override {
         std::vector<std::uint32_t> positions;
         for (std::uint32_t i = 0; i < sequence.size(); ++i) {
             if (segment::name_fits(table[sequence[i]].name, kernel_)) positions.push_back(i);
@@ -154,34 +156,75 @@ private:
     bool begins_;
 };
 
+/// Layers are the ranges of a name.
+class RangeFinder : public segment::LayerFinder {
+public:
+    explicit RangeFinder(const segment::KernelRanges& ranges) : ranges_{ranges} {}
+
+    std::optional<segment::Period> find(const segment::SymbolTable& table, segment::SymbolSpan sequence,
+                                        std::span<const std::uint32_t> kernels) const override {
+        std::vector<segment::Span> spans;
+        std::uint32_t open = segment::KernelRanges::none;
+        for (std::uint32_t i = 0; i < kernels.size(); ++i) {
+            const std::uint32_t range = ranges_.layer_of(kernels[i]);
+            if (range == segment::KernelRanges::none) continue;
+            if (range != open) spans.push_back({i, i + 1});
+            spans.back().end = i + 1;
+            open = range;
+        }
+        return segment::period_of_spans(table, sequence, std::move(spans));
+    }
+
+private:
+    const segment::KernelRanges& ranges_;
+};
+
 class SegmentAnchor final : public Stage {
 public:
     static constexpr const char* name = "segment.anchor";
-    static constexpr const char* summary = "Finds a model's layers in a trace by a kernel that runs once a layer.";
+    static constexpr const char* summary =
+        "Finds a model's layers in a trace by a kernel, or a range, that comes once a layer.";
     static constexpr const char* doc =
         "For those who know their model, where segment.period is in doubt. Every run of the kernel is one layer. By "
         "default the layer\n"
-        "begins at the norm before it, as with segment.period; with `begins: true` it begins at that kernel itself.";
+        "begins at the norm before it, as with segment.period; with `begins: true` it begins at that kernel itself. "
+        "Or every range of the\n"
+        "program (NVTX, record_function) of a name is one layer: the kernels that were launched, or captured, in it.";
     static constexpr PortDecl inputs[] = {window_port};
     static constexpr PortDecl outputs[] = {graph_port, layers_port, attribution_port, segmentation_port};
     struct Options {
         std::string kernel;
+        std::string range;
         bool begins = false;
     };
     static constexpr auto options() {
         return std::array{
             option<&Options::kernel>("kernel",
-                                     "A part of the name of a kernel that runs once a layer; '*' stands for any text.",
-                                     {.required = true}),
+                                     "A part of the name of a kernel that runs once a layer; '*' stands for any text."),
+            option<&Options::range>("range",
+                                    "A part of the name of the ranges that are the layers, in place of a kernel; "
+                                    "of ranges in each other the outermost."),
             option<&Options::begins>("begins", "The layer begins at this kernel.")};
     }
 
     explicit SegmentAnchor(Options given) : options_{std::move(given)} {}
 
     void run(Context& context) override {
-        if (options_.kernel.empty())
-            throw Error("ADP-SEG-005", "the option `kernel` is empty",
-                        "give a part of the name of a kernel that runs once a layer");
+        if (options_.kernel.empty() == options_.range.empty()) {
+            throw Error(
+                "ADP-SEG-005", "segment.anchor needs one of its options `kernel` and `range`",
+                "give a part of the name of a kernel that runs once a layer, or of the ranges that are the layers");
+        }
+        if (!options_.range.empty()) {
+            const segment::KernelRanges ranges{context.in_shared<Window>("window"), options_.range};
+            run_segmentation(
+                context, RangeFinder{ranges}, name, 0,
+                Error(
+                    "ADP-SEG-007",
+                    fmt::format("no two ranges with '{}' in their name hold launches of a chosen step", options_.range),
+                    "without the recording of a graph's capture the kernels of its replays have no ranges"));
+            return;
+        }
         run_segmentation(
             context, AnchorFinder{options_.kernel, options_.begins}, name, 0,
             Error("ADP-SEG-006",

@@ -38,7 +38,9 @@ double departures_per_kernel(const Found& found) {
 
 std::optional<Found> find_in(const SymbolTable& table, const StepKernels& kernels, Order order,
                              const LayerFinder& finder) {
-    auto period = finder.find(table, symbols_in(kernels, order));
+    std::vector<std::uint32_t> ids;
+    for (const std::uint32_t k : order) ids.push_back(kernels.kernel[k]);
+    auto period = finder.find(table, symbols_in(kernels, order), ids);
     if (!period) return {};
     return Found{std::move(*period), std::move(order), false};
 }
@@ -151,6 +153,7 @@ StepKernels kernels_of(const adpipe::Trace& trace, const adpipe::Step& step, Sym
         if (it == known.end() || name == 0)
             it = known.insert_or_assign(name, table.intern(trace.string(name), kind)).first;
         kernels.symbols.push_back(it->second);
+        kernels.kernel.push_back(k);
         kernels.stream.push_back(all.stream.empty() ? 0 : all.stream[k]);
         kernels.start.push_back(all.start[k]);
         if (!all.row.empty()) kernels.row.push_back(all.row[k]);

@@ -44,6 +44,7 @@ struct StepLayers {
 /// What a segmentation of one step needs to know of a kernel, in the order of Step::kernels.
 struct StepKernels {
     Symbols symbols;
+    std::vector<std::uint32_t> kernel;  ///< index into Trace::kernels
     std::vector<std::int64_t> stream;
     std::vector<adpipe::Nanoseconds> start;
     std::vector<std::int64_t> row;
@@ -55,7 +56,9 @@ StepKernels kernels_of(const adpipe::Trace& trace, const adpipe::Step& step, Sym
 class LayerFinder {
 public:
     virtual ~LayerFinder() = default;
-    virtual std::optional<Period> find(const SymbolTable& table, SymbolSpan sequence) const = 0;
+    /// `kernels`: what the sequence consists of, as indices into Trace::kernels.
+    virtual std::optional<Period> find(const SymbolTable& table, SymbolSpan sequence,
+                                       std::span<const std::uint32_t> kernels) const = 0;
 };
 
 /// Nothing if nothing repeats.

@@ -53,17 +53,21 @@ bool has_one_role(KernelCategory category) {
 
 }  // namespace
 
-bool name_fits(std::string_view name, std::string_view pattern) {
+std::size_t end_of_fit(std::string_view name, std::string_view pattern) {
     std::size_t at = 0;
     while (true) {
         const std::size_t star = pattern.find('*');
         const std::string_view part = pattern.substr(0, star);
         at = name.find(part, at);
-        if (at == std::string_view::npos) return false;
-        if (star == std::string_view::npos) return true;
+        if (at == std::string_view::npos) return at;
         at += part.size();
+        if (star == std::string_view::npos) return at;
         pattern.remove_prefix(star + 1);
     }
+}
+
+bool name_fits(std::string_view name, std::string_view pattern) {
+    return end_of_fit(name, pattern) != std::string_view::npos;
 }
 
 std::string without_numbers(std::string_view name) {

@@ -55,6 +55,8 @@ private:
 
 /// True if the parts of `pattern` between its '*' are in `name`, in this order.
 bool name_fits(std::string_view name, std::string_view pattern);
+/// Where the last of these parts ends in `name`; npos if they are not there.
+std::size_t end_of_fit(std::string_view name, std::string_view pattern);
 
 /// `name` with every number and every hash as '#': the same for instances of one template.
 std::string without_numbers(std::string_view name);

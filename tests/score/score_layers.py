@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Scores `adpipe layers` against simulated traces whose every kernel's layer is known.
 
-    score_layers.py ADPIPE TRACE... [--truth DIR] [--right PERCENT] [--show N]
+    score_layers.py ADPIPE TRACE... [--truth DIR] [--right PERCENT] [--range NAME] [--show N]
 
 TRACE.truth.json.gz lies beside TRACE, or below --truth. A kernel of a decode step is right if adpipe puts it into its layer, or into the prologue or
 epilogue where it belongs, steps that the recording cut off left aside; a layer that the truth's `also` lists is right too (a fused add and norm). Kernels that the graph did not launch (sampling,
@@ -42,9 +42,9 @@ class LayerScore:
         return percent(counts.count(layers), len(counts)) if counts else 0.0
 
 
-def score_layers(adpipe, trace, truth, phases=("decode",)):
+def score_layers(adpipe, trace, truth, options, phases=("decode",)):
     result = LayerScore()
-    rows, result.problem = run_tsv([adpipe, "layers", trace, "--format", "tsv", "--quiet"])
+    rows, result.problem = run_tsv([adpipe, "layers", trace, "--format", "tsv", "--quiet", *options])
     if rows is None:
         return result
     events = events_of(truth)
@@ -69,6 +69,7 @@ def main():
     parser.add_argument("traces", nargs="+", type=Path)
     parser.add_argument("--truth", type=Path, help="folder of the truth files")
     parser.add_argument("--right", type=float, default=95.0, metavar="PERCENT")
+    parser.add_argument("--range", metavar="NAME", help="find layers by ranges of that name")
     parser.add_argument("--show", type=int, default=5, metavar="N", help="wrong kernels to print of each trace")
     arguments = parser.parse_args()
     traces = [located(trace) for trace in arguments.traces]
@@ -77,7 +78,7 @@ def main():
     failed = 0
     for trace in traces:
         truth = read_truth((arguments.truth or trace.parent) / (trace.name + ".truth.json.gz"))
-        result = score_layers(arguments.adpipe, trace, truth)
+        result = score_layers(arguments.adpipe, trace, truth, ["--range", arguments.range] if arguments.range else [])
         good = result.right() >= arguments.right and result.steps_with(truth["num_layers"]) > 50
         failed += not good
         for line in result.wrong[: arguments.show]:

@@ -153,6 +153,14 @@ class TablesTest(unittest.TestCase):
         self.assertGreater(overlap, 0)  # kernels of one stream overlap in it
         self.assertGreater(idle, 0)
 
+    def test_the_ready_config_writes_the_same_files_as_the_verb(self):
+        process = run("run", PROJECT / "configs" / "layer_table.yaml", "--output", self.directory / "config", "--quiet")
+        self.assertEqual(process.returncode, 0, process.stderr)
+        process = run("tables", PROJECT / "samples" / "deepseek_v3" / "decode.sqlite", "--phase", "decode", "-o", self.directory / "verb", "--quiet")
+        self.assertEqual(process.returncode, 0, process.stderr)
+        read = lambda folder: {file.name: file.read_bytes() for file in (self.directory / folder).iterdir()}
+        self.assertEqual(read("config"), read("verb"))
+
     def test_the_layers_of_a_dump_have_tables_too(self):
         dump = PROJECT / "tests" / "data" / "dumps" / "llama"
         process = run("tables", TRACE, "--dump", dump, "--phase", "decode", "-o", self.directory / "out")
