@@ -138,9 +138,13 @@ class Pages(unittest.TestCase):
         page.js("document.getElementById('filter').value = 'gemm'")
         page.js("document.getElementById('filter').dispatchEvent(new Event('input'))")
         page.click("#copy")
-        page.js("document.body.appendChild(Object.assign(document.createElement('textarea'), {id: 'paste'})).focus()")
+        # The browser copies when it comes to it; the page says so then.
+        page.js("new Promise((done) => { const said = document.getElementById('said'); const look = () => said.textContent === 'table copied' && done(); "
+                "new MutationObserver(look).observe(said, {childList: true}); look(); })")
+        page.js("(() => { const area = document.body.appendChild(document.createElement('textarea')); "
+                "window.pasted = new Promise((done) => { area.oninput = () => done(area.value); }); area.focus(); })()")
         page.paste()
-        self.assertEqual(page.js("document.getElementById('paste').value"), page.js("adpipe.tableText()"))
+        self.assertEqual(page.js("window.pasted"), page.js("adpipe.tableText()"))
         self.assertEqual(page.js("adpipe.tableText()").count("\n"), 1 + page.js("document.querySelectorAll('#table tbody tr').length"))
         self.assertTrue(all("gemm" in row for row in page.js("adpipe.tableText()").strip().split("\n")[1:]))
 
