@@ -127,8 +127,13 @@ std::shared_ptr<const Trace> read_trace(const std::filesystem::path& file, const
     read_kernel_tables(reading);
     read_host_tables(reading);
     if (trace->kernels.size() == 0 && trace->graph_runs.size() == 0) {
-        fail(database, "ADP-NSYS-006", "the trace holds no GPU work: there is no table of kernels, or it is empty",
-             "record with --trace=cuda,nvtx, and look at the profiler's messages with: adpipe doctor");
+        Diagnostic diagnostic = limit(*trace, "ADP-NSYS-006", "the trace holds no GPU work: there is no table of kernels, or it is empty", node_mode_hint);
+        diagnostic.severity = Severity::error;
+        constexpr std::size_t most_messages = 5;
+        for (const std::string& message : trace->profiler_messages) {
+            if (diagnostic.notes.size() < most_messages) diagnostic.notes.push_back("the profiler says: " + message);
+        }
+        throw Error(std::move(diagnostic));
     }
     find_limits(*trace);
     for (const Diagnostic& diagnostic : trace->limits) warn(diagnostic);
