@@ -12,6 +12,7 @@ struct TablesOptions {
     std::optional<std::string> dump;
     std::optional<std::string> module;
     std::optional<std::string> pattern;
+    std::optional<std::string> range;
     std::string phase = "all";
     std::string begin = "layer";
     std::string name = "layer";
@@ -31,6 +32,8 @@ PipelineBuilder tables_pipeline(const TablesOptions& options) {
         pipeline.add("align.evidence");
     else if (options.pattern)
         pipeline.add("segment.anchor").with("kernel", *options.pattern);
+    else if (options.range)
+        pipeline.add("segment.anchor").with("range", *options.range);
     else
         pipeline.add("segment.period");
     pipeline.add("render.layer_table").with("name", options.name).with("begin", options.begin);
@@ -55,6 +58,8 @@ int cmd_tables(const Arguments& arguments) {
     line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.module);
     line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer",
                 &options.pattern);
+    line.option("range", "NAME", "without --dump: a part of the name of ranges each of which is a layer",
+                &options.range);
     line.option("phase", "PHASE", "the steps to look at: all, decode, prefill, mixed (default: all)", &options.phase);
     line.option("begin", "WHERE",
                 "what position 0 is: where the layer begins, or its attention kernel: layer (default), attention",
@@ -67,8 +72,8 @@ int cmd_tables(const Arguments& arguments) {
             check_choice("tables", "phase", options.phase, {"all", "decode", "prefill", "mixed", "capture", "other"}))
         return *wrong;
     if (const auto wrong = check_choice("tables", "begin", options.begin, {"layer", "attention"})) return *wrong;
-    if (options.dump && options.pattern) {
-        return usage_error("ADP-USE-021", "--dump and --pattern are two ways to find layers; give one", "tables");
+    if (options.dump.has_value() + options.pattern.has_value() + options.range.has_value() > 1) {
+        return usage_error("ADP-USE-021", "--dump, --pattern and --range are ways to find layers; give one", "tables");
     }
     RunResult result;
     return finish(run_pipeline(tables_pipeline(options).config(), run_options, result));
