@@ -7,8 +7,10 @@
 #include "run/pipeline_builder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace adpipe::cli {
@@ -37,8 +39,22 @@ void add_outputs(PipelineBuilder& pipeline, std::string_view also) {
     for (const std::string& name : names) pipeline.add("render." + name);
 }
 
+/// What the outputs are called by: the directory of the dump, or the one above where its name says nothing of a model.
+std::string title_of(const std::filesystem::path& dump) {
+    std::error_code error;
+    std::filesystem::path directory = std::filesystem::absolute(dump, error).lexically_normal();
+    if (!std::filesystem::is_directory(dump, error)) directory = directory.parent_path();
+    constexpr std::array<std::string_view, 5> of_no_model{"", "dump", "dumps", "graphs", "out"};
+    while (directory.has_relative_path()) {
+        const std::string name = directory.filename().string();
+        if (std::find(of_no_model.begin(), of_no_model.end(), name) == of_no_model.end()) return name;
+        directory = directory.parent_path();
+    }
+    return "layer";
+}
+
 PipelineBuilder layer_pipeline(const LayerOptions& options, LayerSelection layers) {
-    PipelineBuilder pipeline{"layer"};
+    PipelineBuilder pipeline{title_of(options.dump)};
     pipeline.layers(std::move(layers)).output(options.output);
     add_dump(pipeline, options.dump, options.module);
     pipeline.add("member.dataflow");

@@ -3,6 +3,8 @@
 #include "glob.hpp"
 #include "op_traits.hpp"
 
+#include <adpipe/render/number.hpp>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -124,7 +126,7 @@ std::string describe(const GraphModel& graph, const Layers& layers) {
         ++ops;
         if (!layers.of[v].certain || layers.of[v].layer == layer_unknown) ++undecided;
     }
-    std::string text = std::to_string(layers.layers.size()) + " layers, " + std::to_string(ops) + " ops";
+    std::string text = render::count_text(layers.layers.size(), "layer") + ", " + render::count_text(ops, "op");
     if (undecided != 0) text += "; " + std::to_string(undecided) + " that the text does not decide";
     return text;
 }

@@ -4,6 +4,8 @@
 #include "characters.hpp"
 #include "file_kind.hpp"
 
+#include <adpipe/render/number.hpp>
+
 #include <algorithm>
 
 namespace adpipe::parse {
@@ -35,16 +37,6 @@ ModuleChoice choose_automatically(const std::vector<ModuleText>& modules) {
     const std::size_t whole = largest(modules, [](const ModuleText& m) { return ends_with(m.name, ".monolithic.model"); });
     if (whole < modules.size()) return {{whole}, "the largest whole model"};
     return {{largest(modules, [](const ModuleText&) { return true; })}, "the largest"};
-}
-
-std::string with_thousands(std::size_t number) {
-    const std::string digits = std::to_string(number);
-    std::string text;
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
-        text += digits[i];
-    }
-    return text;
 }
 
 }  // namespace
@@ -81,7 +73,7 @@ std::string summarise(const GraphModel& graph, const ModuleChoice& choice, std::
                            ? "module " + graph.modules().front().name + " (" + choice.reason +
                                  (modules > 1 ? " of " + std::to_string(modules) : "") + ")"
                            : "all " + std::to_string(modules) + " modules";
-    return text + ": " + with_thousands(ops) + " ops, " + with_thousands(weights) + " weights";
+    return text + ": " + render::count_text(ops, "op") + ", " + render::count_text(weights, "weight");
 }
 
 std::string_view without_byte_order_mark(std::string_view text) {

@@ -40,7 +40,7 @@ struct ModuleChoice {
 };
 ModuleChoice choose_modules(const std::vector<ModuleText>& modules, const std::string& wanted, Findings& findings);
 
-/// "module X (why), 3,081 ops, 1,042 weights".
+/// "module X (why): 3 081 ops, 1 042 weights".
 std::string summarise(const GraphModel& graph, const ModuleChoice& choice, std::size_t modules);
 
 /// A mark that some editors put before UTF-8 is no part of the text.
