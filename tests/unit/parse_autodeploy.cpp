@@ -283,10 +283,10 @@ TEST_CASE("autodeploy: a long line costs no more than its length") {
 }
 
 TEST_CASE("autodeploy: the summary says what was read and why") {
-    CHECK(graph_text::read(parser, dump("%a = f(%w : 2 : torch.int8)\noutput %a\n")).summary == "module (root) (the only one): 1 ops, 1 weights");
+    CHECK(graph_text::read(parser, dump("%a = f(%w : 2 : torch.int8)\noutput %a\n")).summary == "module (root) (the only one): 1 op, 1 weight");
     const std::string small = "%a = f() : 2 : torch.int8\noutput %a\n";
     const std::string two = header(2) + module("a", small) + module("monolithic.model", small);
-    CHECK(graph_text::read(parser, two).summary == "module monolithic.model (the whole model of 2): 1 ops, 0 weights");
+    CHECK(graph_text::read(parser, two).summary == "module monolithic.model (the whole model of 2): 1 op, 0 weights");
     CHECK(graph_text::read(parser, two, "all").summary == "all 2 modules: 2 ops, 0 weights");
     CHECK(graph_text::read(parser, two).graph->may_lack_edges());
 }
