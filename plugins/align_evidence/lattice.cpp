@@ -23,6 +23,8 @@ constexpr float posterior_floor = 1e-4F;
 double log_add(double a, double b) {
     if (a < b) std::swap(a, b);
     if (b == impossible) return a;
+    // What is added is then below half of the last digit of `a`.
+    if (b - a < -38 && std::abs(a) >= 1) return a;
     return a + std::log1p(std::exp(b - a));
 }
 

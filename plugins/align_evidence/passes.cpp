@@ -134,6 +134,7 @@ private:
             pass.annotated[i] = slots[i].annotated;
             pass.fixed_op[i] = scopes_[slots[i].scope].op;
         }
+        const Bounds bounds(pass);
         std::map<std::int64_t, std::size_t> chain_of_stream;
         for (std::uint32_t i = 0; i < slots.size(); ++i) {
             const std::int64_t stream = ordered || kernels_.stream.empty() ? 0 : kernels_.stream[slots[i].kernel];
@@ -148,26 +149,33 @@ private:
             kernel.variant = names_.variant(slots[i].kernel);
             kernel.scope = slots[i].scope;
             kernel.edge = slots[i].edge;
-            if (ordered) bound(kernel, pass, i);
+            if (ordered) bounds.apply(kernel, i);
             pass.chains[chain].push_back(kernel);
             pass.slots[chain].push_back(i);
         }
     }
 
-    /// In launch order, an op lies between those of the kernels before and after.
-    static void bound(LatticeKernel& kernel, const Pass& pass, std::uint32_t slot) {
-        for (std::uint32_t i = slot; i-- > 0;) {
-            if (pass.fixed_op[i] == OpTable::no_op) continue;
-            kernel.first_op = pass.fixed_op[i];
-            break;
+    /// In launch order, an op lies between those of the kernels before and after. Per slot: the nearest op that is fixed before it, and after it.
+    struct Bounds {
+        explicit Bounds(const Pass& pass) : before(pass.slot_count, OpTable::no_op), after(pass.slot_count, OpTable::no_op) {
+            std::uint32_t nearest = OpTable::no_op;
+            for (std::size_t i = 0; i < pass.slot_count; ++i) {
+                before[i] = nearest;
+                if (pass.fixed_op[i] != OpTable::no_op) nearest = pass.fixed_op[i];
+            }
+            nearest = OpTable::no_op;
+            for (std::size_t i = pass.slot_count; i-- > 0;) {
+                after[i] = nearest;
+                if (pass.fixed_op[i] != OpTable::no_op) nearest = pass.fixed_op[i];
+            }
         }
-        for (std::uint32_t i = slot + 1; i < pass.slot_count; ++i) {
-            if (pass.fixed_op[i] == OpTable::no_op) continue;
-            kernel.last_op = pass.fixed_op[i];
-            break;
+        void apply(LatticeKernel& kernel, std::uint32_t slot) const {
+            if (before[slot] != OpTable::no_op) kernel.first_op = before[slot];
+            if (after[slot] != OpTable::no_op) kernel.last_op = after[slot];
+            if (kernel.first_op > kernel.last_op) kernel.first_op = 0, kernel.last_op = OpTable::no_op;  // ran through the ops several times
         }
-        if (kernel.first_op > kernel.last_op) kernel.first_op = 0, kernel.last_op = OpTable::no_op;  // ran through the ops several times
-    }
+        std::vector<std::uint32_t> before, after;
+    };
 
     /// What it means that nothing names the op or layer of a kernel, where most of its step's kernels have one.
     void judge_unscoped(Pass& pass, std::vector<Slot>& slots) {
