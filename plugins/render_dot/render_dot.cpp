@@ -1,4 +1,4 @@
-#include "graphviz.hpp"
+#include "../shared/run_program.hpp"
 #include "layer_dot.hpp"
 #include "model_dot.hpp"
 
@@ -79,13 +79,13 @@ private:
         // Graphviz only ever shrinks to this size; at 96 pixels an inch.
         if (format == "png") arguments.insert(arguments.end(), {"-Gdpi=96", "-Gsize=" + std::to_string(options_.width / 96.0) + ",1000"});
         const std::chrono::milliseconds limit{static_cast<long long>(options_.time_limit * 1000)};
-        GraphvizRun run = run_graphviz(options_.program, arguments, dot, limit, [&] { return context.stop_requested(); });
+        shared::ProgramRun run = shared::run_program(options_.program, arguments, dot, limit, [&] { return context.stop_requested(); });
         switch (run.result) {
-            case GraphvizRun::Result::ok: context.write_file(stem + "." + format, run.output); return true;
-            case GraphvizRun::Result::stopped: return false;
-            case GraphvizRun::Result::not_found: report_missing(context, stem, dot); return true;
-            case GraphvizRun::Result::timed_out: throw_timeout(format, stem);
-            case GraphvizRun::Result::failed: throw_failure(run, format, stem);
+            case shared::ProgramRun::Result::ok: context.write_file(stem + "." + format, run.output); return true;
+            case shared::ProgramRun::Result::stopped: return false;
+            case shared::ProgramRun::Result::not_found: report_missing(context, stem, dot); return true;
+            case shared::ProgramRun::Result::timed_out: throw_timeout(format, stem);
+            case shared::ProgramRun::Result::failed: throw_failure(run, format, stem);
         }
         return true;
     }
@@ -109,7 +109,7 @@ private:
                     "raise `time_limit`, fold more (`fold: shape`), or ask for `formats: [dot]` only");
     }
 
-    [[noreturn]] void throw_failure(const GraphvizRun& run, const std::string& format, const std::string& stem) const {
+    [[noreturn]] void throw_failure(const shared::ProgramRun& run, const std::string& format, const std::string& stem) const {
         Diagnostic error;
         error.code = "ADP-RND-006";
         error.message = "\"" + options_.program + "\" failed to make " + stem + "." + format + ": " + run.status;

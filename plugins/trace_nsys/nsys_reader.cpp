@@ -110,7 +110,8 @@ std::uint16_t ProcessTable::of_process(std::int64_t global_pid) {
     return last_;
 }
 
-std::shared_ptr<const Trace> read_trace(const std::filesystem::path& file, const std::function<void(Diagnostic)>& warn) {
+std::shared_ptr<const Trace> read_trace(const std::filesystem::path& file, const std::filesystem::path& shown,
+                                        const std::function<void(Diagnostic)>& warn) {
     const Database database(file);
     const Metadata metadata = read_metadata(database);
     if (!database.has_table("StringIds") && metadata.schema.empty()) {
@@ -118,7 +119,7 @@ std::shared_ptr<const Trace> read_trace(const std::filesystem::path& file, const
              "rocprofiler databases are read by trace.rocpd");
     }
     auto trace = std::make_shared<Trace>();
-    trace->file = file;
+    trace->file = shown;
     trace->format = metadata.schema.empty() ? "nsys" : "nsys " + metadata.schema;
     trace->simulated = metadata.simulated;
     TextTable texts(database, *trace);

@@ -54,7 +54,8 @@ void read_kernel_tables(Reading& reading);
 /// API calls, ranges, graph nodes, graph launches; process and device names, messages of the profiler.
 void read_host_tables(Reading& reading);
 
-/// The whole file. `warn` gets what limits the use of the trace.
-std::shared_ptr<const Trace> read_trace(const std::filesystem::path& file, const std::function<void(Diagnostic)>& warn);
+/// The whole file; the trace is called `shown`. `warn` gets what limits the use of the trace.
+std::shared_ptr<const Trace> read_trace(const std::filesystem::path& file, const std::filesystem::path& shown,
+                                        const std::function<void(Diagnostic)>& warn);
 
 }  // namespace adpipe::nsys

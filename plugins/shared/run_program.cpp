@@ -1,4 +1,4 @@
-#include "graphviz.hpp"
+#include "run_program.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 
 extern char** environ;
 
-namespace adpipe::render_dot {
+namespace adpipe::shared {
 
 namespace {
 
@@ -149,7 +149,7 @@ struct Streams {
 };
 
 /// Waits a moment for any of the streams, and serves those that are ready.
-void serve(Streams& streams, std::string_view& input, GraphvizRun& run, int wait_ms) {
+void serve(Streams& streams, std::string_view& input, ProgramRun& run, int wait_ms) {
     std::array<pollfd, 3> fds{{{streams.in.ours.get(), POLLOUT, 0}, {streams.out.ours.get(), POLLIN, 0}, {streams.err.ours.get(), POLLIN, 0}}};
     if (::poll(fds.data(), fds.size(), wait_ms) <= 0) return;
     if (streams.in.ours.is_open() && fds[0].revents != 0) feed(streams.in.ours, input);
@@ -159,16 +159,16 @@ void serve(Streams& streams, std::string_view& input, GraphvizRun& run, int wait
 
 }  // namespace
 
-GraphvizRun run_graphviz(const std::string& program, const std::vector<std::string>& arguments, std::string_view input,
+ProgramRun run_program(const std::string& program, const std::vector<std::string>& arguments, std::string_view input,
                          std::chrono::milliseconds limit, const std::function<bool()>& stop_requested) {
-    GraphvizRun run;
+    ProgramRun run;
     Streams streams{connection(), connection(), connection()};
     Child child(program, arguments, streams.in.theirs.get(), streams.out.theirs.get(), streams.err.theirs.get());
     streams.in.theirs.close();
     streams.out.theirs.close();
     streams.err.theirs.close();
     if (child.spawn_error() != 0) {
-        run.result = child.spawn_error() == ENOENT ? GraphvizRun::Result::not_found : GraphvizRun::Result::failed;
+        run.result = child.spawn_error() == ENOENT ? ProgramRun::Result::not_found : ProgramRun::Result::failed;
         run.status = std::strerror(child.spawn_error());
         return run;
     }
@@ -177,7 +177,7 @@ GraphvizRun run_graphviz(const std::string& program, const std::vector<std::stri
     while (streams.out.ours.is_open() || streams.err.ours.is_open() || !child.ended()) {
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
         if (left.count() <= 0 || stop_requested()) {
-            run.result = left.count() <= 0 ? GraphvizRun::Result::timed_out : GraphvizRun::Result::stopped;
+            run.result = left.count() <= 0 ? ProgramRun::Result::timed_out : ProgramRun::Result::stopped;
             child.kill();
             return run;
         }
@@ -187,8 +187,8 @@ GraphvizRun run_graphviz(const std::string& program, const std::vector<std::stri
     }
     run.errors.resize(std::min(run.errors.size(), longest_errors));
     run.status = status_text(child.status());
-    if (!WIFEXITED(child.status()) || WEXITSTATUS(child.status()) != 0) run.result = GraphvizRun::Result::failed;
+    if (!WIFEXITED(child.status()) || WEXITSTATUS(child.status()) != 0) run.result = ProgramRun::Result::failed;
     return run;
 }
 
-}  // namespace adpipe::render_dot
+}  // namespace adpipe::shared

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace adpipe::render_dot {
+namespace adpipe::shared {
 
-struct GraphvizRun {
+struct ProgramRun {
     enum class Result { ok, not_found, timed_out, failed, stopped };
     Result result = Result::ok;
     std::string output;
@@ -18,7 +18,7 @@ struct GraphvizRun {
 
 /// Runs `program arguments…` with `input` on its standard input, and collects its standard output. Kills it, with its children, after
 /// `limit`, or once `stop_requested` returns true. No shell; no file is made.
-GraphvizRun run_graphviz(const std::string& program, const std::vector<std::string>& arguments, std::string_view input,
+ProgramRun run_program(const std::string& program, const std::vector<std::string>& arguments, std::string_view input,
                          std::chrono::milliseconds limit, const std::function<bool()>& stop_requested);
 
-}  // namespace adpipe::render_dot
+}  // namespace adpipe::shared
