@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/heap.hpp"
 #include "config/suggest.hpp"
 
 #include <adpipe/diagnostic.hpp>
@@ -60,6 +61,7 @@ std::span<const Command> commands() { return all_commands; }
 }  // namespace adpipe::cli
 
 int main(int argc, char** argv) {
+    adpipe::cli::prepare_heap();
     try {
         return adpipe::cli::run_command({argv + (argc > 0 ? 1 : 0), argv + argc});
     } catch (const adpipe::Error& error) {
