@@ -43,7 +43,7 @@ class DevTest(unittest.TestCase):
 
     def dev(self, *arguments, cwd=None):
         self.calls.write_text("")
-        environment = {"PATH": str(self.bin), "HOME": str(self.root.parent)}
+        environment = {"PATH": str(self.bin), "HOME": str(self.root.parent), "CPATH": str(self.root.parent / "include")}
         return subprocess.run([self.root / "dev", *arguments], cwd=cwd or self.root, env=environment, capture_output=True, text=True)
 
     def called(self, tool):
@@ -144,6 +144,34 @@ class DevTest(unittest.TestCase):
             self.stand_in(tool, "")
         self.dev("setup")
         self.assertEqual(len([call for call in self.called("apt-get") if " download " in call]), 1)
+
+    def test_root_gets_the_browser_of_the_tests_and_nobody_else_does(self):
+        (self.root / "build" / "dev").mkdir()
+        self.stand_in("apt-get", f'case "$*" in *chromium*) echo > "{self.bin}/chromium"; chmod +x "{self.bin}/chromium" ;; esac')
+        self.have_doctest()
+        self.dev("test")
+        self.assertEqual([call for call in self.called("apt-get") if " install " in call],
+                         ["apt-get -q install -y --no-install-recommends chromium"])
+        (self.bin / "chromium").unlink()
+        self.stand_in("id", "echo 1000")
+        self.dev("test")
+        self.assertEqual(self.called("apt-get"), [])
+        self.assertEqual(len(self.called("ctest")), 1)
+
+    def test_without_a_browser_the_tests_run_and_only_setup_tries_again(self):
+        (self.root / "build" / "dev").mkdir()
+        self.stand_in("apt-get", "exit 100")
+        self.have_doctest()
+        result = self.dev("test")
+        self.assertIn("the tests that look at the HTML page are skipped", result.stderr)
+        self.assertEqual(len(self.called("ctest")), 1)
+        self.dev("test")
+        self.assertEqual(self.called("apt-get"), [])
+
+    def have_doctest(self):
+        """The header that ./dev looks for cannot be stood in for: it is looked for in CPATH too."""
+        (self.root.parent / "include" / "doctest").mkdir(parents=True)
+        (self.root.parent / "include" / "doctest" / "doctest.h").touch()
 
     def test_failed_build_shows_why_and_runs_nothing(self):
         self.stand_in("ninja", 'echo "x.cpp:1: error: no"; exit 1')
