@@ -183,16 +183,26 @@ private:
         std::uint64_t literals = 0;
         for (const Literal& literal : graph_.literals(v)) literals = hash_text(literal.text, combine(literals, literal.argument));
         flow_.literal_hash_.push_back(literals);
-        const bool number = is_number_type(vertex.dtype) || reads_size(bare) ||
-                            (is_number_arithmetic(bare) && has_arguments && all_numbers);
+        const bool number = has_number_type(vertex) || (!bare.empty() && (reads_size(bare) || (has_arguments && all_numbers && is_number_arithmetic(bare))));
         flow_.is_number_.push_back(number ? 1 : 0);
         return id;
+    }
+
+    /// Texts are interned and neighbours are alike: one look decides for a thousand weights.
+    bool has_number_type(const Vertex& vertex) {
+        if (vertex.dtype.data() != last_dtype_.data() || vertex.dtype.size() != last_dtype_.size()) {
+            last_dtype_ = vertex.dtype;
+            last_is_number_ = is_number_type(vertex.dtype);
+        }
+        return last_is_number_;
     }
 
     const GraphModel& graph_;
     FlowGraph& flow_;
     std::map<PartKey, std::uint16_t> parts_;
     std::vector<Value> values_;
+    std::string_view last_dtype_;
+    bool last_is_number_ = false;
     std::map<std::string_view, FlowId> weights_;
 };
 

@@ -27,6 +27,8 @@ bool ends_like_weight(std::string_view name, const std::vector<std::string>& end
     return std::any_of(endings.begin(), endings.end(), [&](const std::string& ending) { return matches_glob(ending, name); });
 }
 
+bool same_layer(const LayerName& a, const LayerName& b) { return a.container == b.container && a.layer == b.layer; }
+
 }  // namespace
 
 std::string_view full_name(const Vertex& vertex) { return vertex.module_path.empty() ? vertex.name : vertex.module_path; }
@@ -41,7 +43,12 @@ LayerTable::LayerTable(const GraphModel& graph, const FlowGraph& flow, LayerName
     stack_count_ = order.size();
 
     std::vector<std::set<LayerId>> numbers(names.containers().size());
-    for (const Named& weight : named) numbers[weight.name.container].insert(weight.name.layer);
+    const LayerName* last_inserted = nullptr;  // neighbours are mostly of one layer
+    for (const Named& weight : named) {
+        if (last_inserted != nullptr && same_layer(*last_inserted, weight.name)) continue;
+        numbers[weight.name.container].insert(weight.name.layer);
+        last_inserted = &weight.name;
+    }
     for (const std::uint32_t container : order) {
         const auto first = static_cast<LayerIndex>(layers_.size());
         const auto last = first + static_cast<LayerIndex>(numbers[container].size()) - 1;
@@ -53,7 +60,13 @@ LayerTable::LayerTable(const GraphModel& graph, const FlowGraph& flow, LayerName
     }
     std::map<std::pair<std::uint32_t, LayerId>, LayerIndex> index;
     for (LayerIndex i = 0; i < size(); ++i) index.emplace(std::pair{layer(i).container, layer(i).number}, i);
-    for (const Named& weight : named) of_weight_[weight.flow] = index.at({weight.name.container, weight.name.layer});
+    const LayerName* last_found = nullptr;
+    LayerIndex found = no_layer;
+    for (const Named& weight : named) {
+        if (last_found == nullptr || !same_layer(*last_found, weight.name)) found = index.at({weight.name.container, weight.name.layer});
+        last_found = &weight.name;
+        of_weight_[weight.flow] = found;
+    }
 }
 
 LayerIndex LayerTable::find(std::uint32_t container, LayerId number) const {

@@ -12,6 +12,6 @@ def benches(setting):
         yield Bench(f"members of {stem}.txt",
                     {"adpipe members": [setting.adpipe, "members", dump, "--format", "tsv"],
                      "wc -l": ["wc", "-l", dump],
-                     "Python": [sys.executable, "-S", HERE / "members_baseline.py", dump]},
+                     "Python": [sys.executable, HERE / "members_baseline.py", dump]},
                     {"adpipe members": [Bound(10, "ratio", "wc -l"), Bound(0.1, "ratio", "Python"),
                                         Bound(8 * dump.stat().st_size, "memory")]})
