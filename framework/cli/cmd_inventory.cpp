@@ -9,16 +9,16 @@ namespace {
 
 struct InventoryOptions {
     std::string trace;
-    std::string phase = "whole";
+    StepOptions steps{"whole"};
     std::string format = "table";
     bool all = false;
 };
 
 PipelineBuilder inventory_pipeline(const InventoryOptions& options) {
-    const bool whole = options.phase == "whole";
+    const bool whole = options.steps.phase == "whole" && !options.steps.narrow();
     PipelineBuilder pipeline{"inventory"};
     add_trace(pipeline, options.trace);
-    pipeline.add("window.replay").with("phase", whole ? "all" : options.phase).with("all_ranks", whole).with("may_be_empty", true);
+    options.steps.add_window(pipeline).with("all_ranks", whole).with("may_be_empty", true);
     pipeline.add("render.kernel_inventory")
         .with("steps", whole ? "all" : "chosen")
         .with("formats", std::vector<std::string>{options.format == "table" ? "terminal" : options.format})
@@ -38,20 +38,14 @@ int cmd_inventory(const Arguments& arguments) {
                      "long it was busy and idle. Needs no dump.",
                      "adpipe inventory samples/deepseek_v3/decode.sqlite --phase decode"};
     line.argument("TRACE", "a profiler trace", &options.trace);
-    line.option(
-        "phase", "PHASE",
-        "whole: all that is in the trace (the default); or the whole steps of a phase: all, decode, prefill, mixed",
-        &options.phase);
+    options.steps.add_to(line);
     line.option("format", "FORMAT", "table, csv or markdown (default: table)", &options.format);
     line.flag("all", "every kernel name in the table, not only those with the most time", &options.all);
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = check_choice("inventory", "format", options.format, {"table", "csv", "markdown"}))
         return *wrong;
-    if (const auto wrong = check_choice("inventory", "phase", options.phase,
-                                        {"whole", "all", "decode", "prefill", "mixed", "capture", "other"})) {
-        return *wrong;
-    }
+    if (const auto wrong = options.steps.check("inventory")) return *wrong;
     RunResult result;
     return finish(run_pipeline(inventory_pipeline(options).config(), run_options, result));
 }

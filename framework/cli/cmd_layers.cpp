@@ -13,14 +13,14 @@ struct LayersOptions {
     std::optional<std::string> pattern;
     std::optional<std::string> range;
     bool begins = false;
-    std::string phase = "all";
+    StepOptions steps{"all"};
     std::string format = "table";
 };
 
 PipelineBuilder layers_pipeline(const LayersOptions& options) {
     PipelineBuilder pipeline{"layers"};
     add_trace(pipeline, options.trace);
-    pipeline.add("window.replay").with("phase", options.phase).with("all_ranks", true).with("may_be_empty", true);
+    options.steps.add_window(pipeline).with("all_ranks", true).with("may_be_empty", true);
     if (options.pattern)
         pipeline.add("segment.anchor").with("kernel", *options.pattern).with("begins", options.begins);
     else if (options.range)
@@ -51,15 +51,13 @@ int cmd_layers(const Arguments& arguments) {
     line.option("range", "NAME", "a part of the name of ranges (NVTX, record_function) each of which is a layer",
                 &options.range);
     line.flag("begins", "with --pattern: layers begin at that kernel, not at the norm before it", &options.begins);
-    line.option("phase", "PHASE", "the steps to look at: all, decode, prefill, mixed (default: all)", &options.phase);
+    options.steps.add_to(line);
     line.option("format", "FORMAT", "table, tsv or json (default: table); tsv and json list every kernel",
                 &options.format);
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = check_choice("layers", "format", options.format, {"table", "tsv", "json"})) return *wrong;
-    if (const auto wrong =
-            check_choice("layers", "phase", options.phase, {"all", "decode", "prefill", "mixed", "capture", "other"}))
-        return *wrong;
+    if (const auto wrong = options.steps.check("layers")) return *wrong;
     if (options.begins && !options.pattern)
         return usage_error("ADP-USE-020", "--begins needs --pattern: the kernel that layers begin at", "layers");
 

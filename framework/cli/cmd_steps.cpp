@@ -4,14 +4,13 @@
 #include "cli/pipeline_run.hpp"
 #include "run/pipeline_builder.hpp"
 
+#include <adpipe/model/step_times.hpp>
 #include <adpipe/model/window.hpp>
 #include <adpipe/render/number.hpp>
 #include <adpipe/render/text_table.hpp>
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <tuple>
 #include <utility>
 
 namespace adpipe::cli {
@@ -21,30 +20,6 @@ constexpr std::array<const char*, 13> step_columns = {"step",   "phase",   "grap
                                                       "sum_ns", "wall_ns", "idle_ns", "used", "why",  "how"};
 constexpr std::size_t phase_column = 1, used_column = 10, why_column = 11, how_column = 12;
 constexpr std::string_view no_value = "-";
-
-/// What a step took. `wall`: from its first kernel's start to its last one's end; `idle`: of that, while no kernel of it ran.
-struct StepTimes {
-    Nanoseconds sum = 0, wall = 0, idle = 0;
-};
-
-StepTimes times_of(const Kernels& kernels, const Step& step) {
-    std::vector<std::pair<Nanoseconds, Nanoseconds>> spans;
-    StepTimes times;
-    for (const std::uint32_t k : step.kernels) {
-        spans.emplace_back(kernels.start[k], kernels.end[k]);
-        times.sum += kernels.end[k] - kernels.start[k];
-    }
-    std::sort(spans.begin(), spans.end());
-    times.wall = step.end - step.start;
-    times.idle = times.wall;
-    Nanoseconds covered = step.start;
-    for (const auto& [start, end] : spans) {
-        if (end <= covered) continue;
-        times.idle -= end - std::max(start, covered);
-        covered = end;
-    }
-    return times;
-}
 
 /// One line of the list: a step, or a launch of a graph whose kernels were not recorded.
 struct StepLine {
@@ -101,25 +76,9 @@ StepLine line_of(const Trace& trace, std::size_t run) {
 
 /// Names the steps that took much longer than others of their kind: a median hides them.
 void name_stragglers(const Window& window, std::vector<StepLine>& lines) {
-    constexpr std::size_t enough = 3;
-    std::map<std::tuple<Phase, std::uint64_t, std::int64_t, std::uint16_t>, std::vector<std::size_t>> kinds;
-    for (std::size_t i = 0; i < window.steps.size(); ++i) {
-        const Step& step = window.steps[i];
-        if (step.complete) kinds[{step.phase, step.graph, step.batch_size, step.process}].push_back(i);
-    }
-    for (const auto& [kind, members] : kinds) {
-        if (members.size() < enough || (std::get<1>(kind) == no_id && std::get<2>(kind) < 0)) continue;
-        std::vector<Nanoseconds> walls;
-        for (const std::size_t i : members) walls.push_back(lines[i].times.wall);
-        std::nth_element(walls.begin(), walls.begin() + static_cast<std::ptrdiff_t>(walls.size() / 2), walls.end());
-        const Nanoseconds median = walls[walls.size() / 2];
-        for (const std::size_t i : members) {
-            if (lines[i].times.wall * 2 < median * 3) continue;
-            std::string& why = lines[i].fields[why_column];
-            const Nanoseconds tenths = median > 0 ? lines[i].times.wall * 10 / median : 0;
-            why += (why.empty() ? "" : "; ") + std::string{"slow: "} + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) +
-                   " times the median of its kind";
-        }
+    for (const Straggler& straggler : find_stragglers(window)) {
+        std::string& why = lines[straggler.step].fields[why_column];
+        why += (why.empty() ? "" : "; ") + std::string{"slow: "} + straggler_text(*window.trace, straggler);
     }
 }
 

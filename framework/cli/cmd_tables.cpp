@@ -13,7 +13,7 @@ struct TablesOptions {
     std::optional<std::string> module;
     std::optional<std::string> pattern;
     std::optional<std::string> range;
-    std::string phase = "all";
+    StepOptions steps{"all"};
     std::string begin = "layer";
     std::string name = "layer";
     std::string output = "out";
@@ -27,7 +27,7 @@ PipelineBuilder tables_pipeline(const TablesOptions& options) {
         pipeline.add("member.dataflow");
     }
     add_trace(pipeline, options.trace);
-    pipeline.add("window.replay").with("phase", options.phase).with("may_be_empty", true);
+    options.steps.add_window(pipeline).with("may_be_empty", true);
     if (options.dump)
         pipeline.add("align.evidence");
     else if (options.pattern)
@@ -60,7 +60,7 @@ int cmd_tables(const Arguments& arguments) {
                 &options.pattern);
     line.option("range", "NAME", "without --dump: a part of the name of ranges each of which is a layer",
                 &options.range);
-    line.option("phase", "PHASE", "the steps to look at: all, decode, prefill, mixed (default: all)", &options.phase);
+    options.steps.add_to(line);
     line.option("begin", "WHERE",
                 "what position 0 is: where the layer begins, or its attention kernel: layer (default), attention",
                 &options.begin);
@@ -68,9 +68,7 @@ int cmd_tables(const Arguments& arguments) {
     line.option("output,o", "DIR", "where the files go (default: out)", &options.output);
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
-    if (const auto wrong =
-            check_choice("tables", "phase", options.phase, {"all", "decode", "prefill", "mixed", "capture", "other"}))
-        return *wrong;
+    if (const auto wrong = options.steps.check("tables")) return *wrong;
     if (const auto wrong = check_choice("tables", "begin", options.begin, {"layer", "attention"})) return *wrong;
     if (options.dump.has_value() + options.pattern.has_value() + options.range.has_value() > 1) {
         return usage_error("ADP-USE-021", "--dump, --pattern and --range are ways to find layers; give one", "tables");

@@ -30,16 +30,9 @@ void add_dump(PipelineBuilder& pipeline, const fs::path& path, const std::option
 
 void add_trace(PipelineBuilder& pipeline, const fs::path& file) { pipeline.add(trace_stage(file)).with("file", file); }
 
-void StepOptions::add_to(CommandLine& line) {
-    line.option("phase", "PHASE", "steps of this phase: decode, prefill, mixed, capture, other, unknown or all (default: " + phase + ")", &phase);
-    line.option("step", "N", "this step alone; adpipe steps lists them", &step);
-    line.option("graph", "ID", "replays of this executable graph", &graph);
-    line.option("batch", "N", "steps of this batch size", &batch);
-    line.option("rank", "N", "steps of this rank; processes count from 0 where the trace does not say", &rank);
-    line.option("device", "N", "steps on this GPU", &device);
-}
-
 namespace {
+
+constexpr const char* whole_trace = "whole";
 
 /// The options that are numbers, by name.
 std::array<std::pair<const char*, const std::optional<std::string>*>, 5> numbers_of(const StepOptions& options) {
@@ -53,8 +46,22 @@ bool is_number(const std::string& text) {
 
 }  // namespace
 
+void StepOptions::add_to(CommandLine& line) {
+    const std::string default_text = phase == whole_trace ? "whole, which is all that is in the trace" : phase;
+    line.option("phase", "PHASE", "steps of this phase: decode, prefill, mixed, capture, other, unknown or all (default: " + default_text + ")", &phase);
+    line.option("step", "N", "this step alone; adpipe steps lists them", &step);
+    line.option("graph", "ID", "replays of this executable graph", &graph);
+    line.option("batch", "N", "steps of this batch size", &batch);
+    line.option("rank", "N", "steps of this rank; processes count from 0 where the trace does not say", &rank);
+    line.option("device", "N", "steps on this GPU", &device);
+    line.option("step-range", "NAME",
+                "a step is what was launched inside a range (NVTX, record_function) with this in its name; auto: inside one named like a step", &range);
+}
+
 std::optional<int> StepOptions::check(const std::string& verb) const {
-    if (const auto wrong = check_choice(verb, "phase", phase, {"all", "decode", "prefill", "mixed", "capture", "other", "unknown"})) return wrong;
+    if (phase != whole_trace || usual_phase_ != whole_trace) {
+        if (const auto wrong = check_choice(verb, "phase", phase, {"all", "decode", "prefill", "mixed", "capture", "other", "unknown"})) return wrong;
+    }
     for (const auto& [name, value] : numbers_of(*this)) {
         if (!*value || is_number(**value)) continue;
         return usage_error("ADP-USE-007", fmt::format("--{} is a number from 0; found '{}'", name, **value), verb);
@@ -64,11 +71,12 @@ std::optional<int> StepOptions::check(const std::string& verb) const {
 
 bool StepOptions::narrow() const {
     const auto numbers = numbers_of(*this);
-    return phase != "all" || std::any_of(numbers.begin(), numbers.end(), [](const auto& number) { return number.second->has_value(); });
+    return (phase != "all" && phase != whole_trace) || std::any_of(numbers.begin(), numbers.end(), [](const auto& number) { return number.second->has_value(); });
 }
 
 PipelineBuilder::Step StepOptions::add_window(PipelineBuilder& pipeline) const {
-    auto window = pipeline.add("window.replay").with("phase", phase);
+    auto window = pipeline.add(range ? "window.annotation" : "window.replay").with("phase", phase == whole_trace ? "all" : phase);
+    if (range && *range != "auto") window.with("range", *range);
     for (const auto& [name, value] : numbers_of(*this)) {
         if (*value) window.with(name, std::to_string(std::stoll(**value)));  // without zeros in front
     }

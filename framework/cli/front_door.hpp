@@ -20,19 +20,23 @@ void add_dump(PipelineBuilder& pipeline, const std::filesystem::path& path, cons
 /// Adds the trace stage that reads the file, chosen by looking at it. Throws Error if it is no trace that adpipe knows.
 void add_trace(PipelineBuilder& pipeline, const std::filesystem::path& file);
 
-/// Which steps of a trace to look at: options of all verbs that read one.
+/// Which steps of a trace to look at: options of all verbs that read one. A verb whose usual phase is "whole" looks at what is in no step too.
 struct StepOptions {
     std::string phase;
     std::optional<std::string> step, graph, batch, rank, device;
+    std::optional<std::string> range;  ///< of ranges each of which is a step; "auto": named like one
 
-    explicit StepOptions(std::string usual_phase) : phase(std::move(usual_phase)) {}
+    explicit StepOptions(const std::string& usual_phase) : phase(usual_phase), usual_phase_(usual_phase) {}
     void add_to(CommandLine& line);
     /// Complains and gives the exit status if a value is wrong.
     std::optional<int> check(const std::string& verb) const;
     /// True if they leave something out.
     bool narrow() const;
-    /// Adds the window stage.
+    /// Adds the window stage. The phase "whole", which only a verb with that usual phase has, is all phases there.
     PipelineBuilder::Step add_window(PipelineBuilder& pipeline) const;
+
+private:
+    std::string usual_phase_;
 };
 
 /// Complains and gives the exit status if an option has a value that is not one of the choices.

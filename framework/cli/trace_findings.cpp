@@ -1,5 +1,6 @@
 #include "cli/trace_findings.hpp"
 
+#include <adpipe/model/step_times.hpp>
 #include <adpipe/model/trace_index.hpp>
 
 #include <fmt/format.h>
@@ -141,6 +142,12 @@ private:
         }
         if (cut > 0) say(false, "ends", number_of(cut, "step") + " cut off by the start or end of the recording");
         if (lossy > 0) say(false, "lost events", number_of(lossy, "step") + " with kernels that the profiler lost");
+        const std::vector<Straggler> slow = find_stragglers(window_);
+        if (!slow.empty()) {
+            const auto worst = std::max_element(slow.begin(), slow.end(), [](const Straggler& a, const Straggler& b) { return a.wall - a.median < b.wall - b.median; });
+            say(false, "stragglers", fmt::format("{}; step {} took {}", slow.size() == 1 ? "1 step is slow" : fmt::format("{} steps are slow", slow.size()),
+                                                 window_.steps[worst->step].number, straggler_text(trace_, *worst)));
+        }
         if (trace_.truncated) say(false, "file", "it ends before the recording did");
         if (trace_.streams_rewritten) say(false, "streams", "a tool moved kernels to other streams");
         if (trace_.resolution > 1) say(false, "times", "whole microseconds: the duration of a short kernel says little");

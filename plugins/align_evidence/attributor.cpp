@@ -94,6 +94,8 @@ private:
             input.passes = passes;
             LatticeResult result = align_in_order(input);
             if (!result.aligned || (best.aligned && result.log_likelihood <= best.log_likelihood)) continue;
+            // Worse than kernels drawn at random: with ops enough to pass over, any row of kernels fits somehow.
+            if (passes > 1 && result.log_likelihood <= 0) continue;
             best = std::move(result);
             for (const std::uint32_t s : pass.steps) runs_repeatedly_[s] = passes > 1;
         }
@@ -158,11 +160,14 @@ private:
             }
         }
         if (pass.captured != no_captured_graph) {
-            for (std::size_t k = 0; k < answers_.size(); ++k) {
-                const std::uint32_t step = window_->step_of_kernel[k];
-                if (step == Window::no_step || window_->steps[step].captured != pass.captured) continue;
-                const std::uint32_t node = window_->node_of_kernel[k];
-                if (node != CapturedGraph::no_node) answers_[k] = of_slot[node];
+            const std::uint32_t beside = text("launched beside the graph of its step");
+            for (const Step& step : window_->steps) {
+                if (step.captured != pass.captured) continue;
+                for (const std::uint32_t k : step.kernels) {
+                    const std::uint32_t node = window_->node_of_kernel[k];
+                    if (node != CapturedGraph::no_node) answers_[k] = of_slot[node];
+                    else answers_[k].reason = beside;
+                }
             }
         } else {
             for (const std::uint32_t s : pass.steps) {
@@ -184,7 +189,7 @@ private:
         answer.layer = scope.layer;
         if (scope.op == OpTable::no_op && scope.layer == layer_unknown) return answer;
         answer.op = scope.op;
-        const bool by_capture = pass.replay && !pass.annotated[slot];
+        const bool by_capture = pass.captured_work[slot] && !pass.annotated[slot];
         answer.evidence = by_capture ? Evidence::lineage : Evidence::annotation;
         answer.confidence = 1;
         answer.reason = text((pass.annotated[slot] ? "the trace says '" : by_capture ? "captured inside '" : "launched inside '") + scope.text + "'");

@@ -15,19 +15,22 @@ struct Slot {
     bool annotated = false;     ///< the scope comes from the kernel's own annotation
     bool origin_known = false;  ///< whether the moment of its launch or capture is known at all
     bool edge = false;
+    bool captured_work = false;  ///< ran from a captured graph
 };
 
 class PassBuilder {
 public:
     PassBuilder(const Window& window, NameTable& names, ScopeTable& scopes, const RangeIndex& ranges)
         : window_(window), trace_(*window.trace), kernels_(trace_.kernels), names_(names), scopes_(scopes), ranges_(ranges), launches_(trace_) {
+        for (std::uint32_t g = 0; g < window.graphs.size(); ++g) graph_of_[{window.graphs[g].process, window.graphs[g].graph}] = g;
         for (const Step& step : window.steps) losses_ |= step.missing.find("lost by the profiler") != std::string::npos;
         for (const std::string& message : trace_.profiler_messages) losses_ |= message.find("dropped") != std::string::npos;
     }
 
     std::vector<Pass> build() {
         for (std::uint32_t g = 0; g < window_.graphs.size(); ++g) {
-            if (!window_.graphs[g].nodes.empty()) add_graph(g);
+            const bool is_pass = std::any_of(window_.steps.begin(), window_.steps.end(), [&](const Step& step) { return step.captured == g; });
+            if (is_pass && !window_.graphs[g].nodes.empty()) add_graph(g);
         }
         for (std::uint32_t s = 0; s < window_.steps.size(); ++s) {
             const Step& step = window_.steps[s];
@@ -45,8 +48,8 @@ private:
             slots[i].kernel = graph.example[i];
             slots[i].scope = scopes_.of_annotation(graph.example[i]);
             slots[i].annotated = slots[i].scope != ScopeTable::nothing;
-            slots[i].origin_known = graph.made[i] >= 0;
-            if (slots[i].scope == ScopeTable::nothing && slots[i].origin_known) slots[i].scope = scopes_.at(graph.made_by[i], graph.made[i]);
+            slots[i].captured_work = true;
+            find_capture(slots[i], graph, static_cast<std::uint32_t>(i));
         }
         Pass pass;
         pass.replay = true;
@@ -62,17 +65,21 @@ private:
         for (std::size_t i = 0; i < slots.size(); ++i) {
             const std::uint32_t k = step.kernels[i];
             slots[i].kernel = k;
-            slots[i].edge = !step.replay;
             slots[i].scope = scopes_.of_annotation(k);
             slots[i].annotated = slots[i].scope != ScopeTable::nothing;
-            if (step.replay || kernels_.correlation.empty()) continue;
-            const std::uint32_t call = launches_.find(step.process, kernels_.correlation[k], kernels_.start[k]);
+            const std::uint32_t call = kernels_.correlation.empty() ? LaunchIndex::none : launches_.find(step.process, kernels_.correlation[k], kernels_.start[k]);
+            slots[i].captured_work = runs_from_graph(step, k, call);
+            slots[i].edge = !slots[i].captured_work;
+            if (slots[i].captured_work) {
+                find_capture_in_step(slots[i], step);
+                continue;
+            }
             if (call == LaunchIndex::none) continue;
             slots[i].origin_known = true;
             ranges[i] = ranges_.innermost(trace_.launches.thread[call], trace_.launches.start[call]);
             if (slots[i].scope == ScopeTable::nothing) slots[i].scope = scopes_.at(trace_.launches.thread[call], trace_.launches.start[call]);
         }
-        if (!step.replay) mark_edges(slots, ranges);
+        mark_edges(slots, ranges);
         const std::uint64_t hash = hash_of(step, slots);
         const auto [found, is_new] = by_hash_.try_emplace(hash, passes_.size());
         if (!is_new) {
@@ -81,10 +88,31 @@ private:
         }
         Pass pass;
         pass.replay = step.replay;
-        pass.losses = losses_;
+        pass.losses = losses_ || !step.complete;
         pass.steps.push_back(s);
         fill(pass, slots, step.launch_order);
         passes_.push_back(std::move(pass));
+    }
+
+    bool has_node(std::uint32_t k) const { return !window_.node_of_kernel.empty() && window_.node_of_kernel[k] != CapturedGraph::no_node; }
+
+    /// A step may hold replays and, before, between and after them, kernels launched one by one.
+    bool runs_from_graph(const Step& step, std::uint32_t k, std::uint32_t call) const {
+        if (has_node(k)) return true;
+        const bool by_graph_launch = call != LaunchIndex::none && trace_.string(trace_.launches.name[call]).find("GraphLaunch") != std::string::npos;
+        return by_graph_launch || (step.replay && call == LaunchIndex::none);
+    }
+
+    void find_capture_in_step(Slot& slot, const Step& step) {
+        if (!has_node(slot.kernel)) return;
+        const std::uint64_t id = !kernels_.graph.empty() ? kernels_.graph[slot.kernel] : kernels_.graph_node[slot.kernel] >> 32U;
+        const auto graph = graph_of_.find({step.process, id});
+        if (graph != graph_of_.end()) find_capture(slot, window_.graphs[graph->second], window_.node_of_kernel[slot.kernel]);
+    }
+
+    void find_capture(Slot& slot, const CapturedGraph& graph, std::uint32_t node) {
+        slot.origin_known = graph.made[node] >= 0;
+        if (slot.scope == ScopeTable::nothing && slot.origin_known) slot.scope = scopes_.at(graph.made_by[node], graph.made[node]);
     }
 
     /// The innermost range that still holds nearly all kernels of the step is its forward pass: what lies outside may well be host work
@@ -99,8 +127,12 @@ private:
             if (count * 10 < slots.size() * 8) continue;
             if (core == RangeIndex::none || is_inside(range, core)) core = range;
         }
-        if (core == RangeIndex::none) return;
+        // A range that holds the whole step, sampling included, does not tell where the forward pass ends.
+        std::size_t outside = 0;
+        for (std::size_t i = 0; i < slots.size(); ++i) outside += !slots[i].captured_work && !is_inside(ranges[i], core) ? 1 : 0;
+        if (core == RangeIndex::none || outside == 0) return;
         for (std::size_t i = 0; i < slots.size(); ++i) {
+            if (slots[i].captured_work) continue;
             slots[i].edge = !is_inside(ranges[i], core);
             if (slots[i].edge && slots[i].scope == ScopeTable::nothing) slots[i].scope = scopes_.outside_step();
         }
@@ -128,10 +160,12 @@ private:
         pass.scope.assign(slots.size(), ScopeTable::nothing);
         pass.annotated.assign(slots.size(), false);
         pass.left_out.assign(slots.size(), false);
+        pass.captured_work.assign(slots.size(), false);
         judge_unscoped(pass, slots);
         for (std::size_t i = 0; i < slots.size(); ++i) {
             pass.scope[i] = slots[i].scope;
             pass.annotated[i] = slots[i].annotated;
+            pass.captured_work[i] = slots[i].captured_work;
             pass.fixed_op[i] = scopes_[slots[i].scope].op;
         }
         const Bounds bounds(pass);
@@ -202,6 +236,7 @@ private:
     ScopeTable& scopes_;
     const RangeIndex& ranges_;
     const LaunchIndex launches_;
+    std::map<std::pair<std::uint16_t, std::uint64_t>, std::uint32_t> graph_of_;  ///< by process and id
     bool losses_ = false;
     std::vector<Pass> passes_;
     std::unordered_map<std::uint64_t, std::size_t> by_hash_;

@@ -20,7 +20,8 @@ struct Pass {
     /// Per slot, where stronger evidence already named the op; else OpTable::no_op.
     std::vector<std::uint32_t> fixed_op;
     std::vector<std::uint32_t> scope;  ///< per slot
-    std::vector<bool> annotated;       ///< per slot: the scope was written on the kernel itself, not found by its capture
+    std::vector<bool> annotated;       ///< per slot: the scope was written on the kernel itself
+    std::vector<bool> captured_work;   ///< per slot: it ran from a captured graph, so that its scope, if not written on it, is that of its capture
     std::vector<bool> left_out;        ///< per slot: known to belong to no op
     bool replay = false;
     bool losses = false;

@@ -227,9 +227,11 @@ private:
     /// Without ranges: a server with captured graphs decodes by replays, so that what it launches one by one is warm-up or prefill.
     void judge_by_neighbours(Step& step) const {
         bool any_replay = false, replay_before = false;
+        std::size_t kernels_of_replay = 0;
         for (const Step& other : window_.steps) {
             if (!other.replay || other.process != step.process) continue;
             any_replay = true;
+            kernels_of_replay = std::max(kernels_of_replay, other.kernels.size());
             replay_before |= other.start < step.start;
         }
         if (!any_replay) {
@@ -239,6 +241,11 @@ private:
         if (!replay_before && capture_follows(step)) {
             step.phase = Phase::capture;
             step.reason = "launched kernel by kernel before the graphs were captured: warm-up";
+            return;
+        }
+        if (step.kernels.size() * 4 < kernels_of_replay) {
+            step.phase = Phase::other;
+            step.reason = "launched kernel by kernel beside replays, too few kernels for a pass: work around one, such as sampling";
             return;
         }
         step.phase = Phase::prefill;

@@ -41,6 +41,12 @@ std::int64_t number_before(std::string_view text, std::string_view word) {
     return begin == at ? -1 : number_at(text.substr(begin, at - begin), 0);
 }
 
+/// The number right behind `word`; -1 if there is none.
+std::int64_t number_after(std::string_view text, std::string_view word) {
+    const std::size_t at = text.find(word);
+    return at == std::string_view::npos ? -1 : number_at(text, at + word.size());
+}
+
 std::string lower(std::string_view text) {
     std::string result(text);
     std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -59,8 +65,9 @@ RangeFacts facts_of_text(std::string_view original) {
         facts.batch_size = number_at(text, at);
         if (facts.batch_size >= 0) break;
     }
-    const std::int64_t context = std::max(number_before(text, "ctx req"), number_before(text, "context req"));
-    const std::int64_t generation = std::max(number_before(text, "gen req"), number_before(text, "generation req"));
+    // "1 ctx reqs, 7 gen reqs" (TensorRT-LLM); "execute_8_context_1(sq512…)_generation_7(…)" (vLLM, SGLang)
+    const std::int64_t context = std::max({number_before(text, "ctx req"), number_before(text, "context req"), number_after(text, "_context_")});
+    const std::int64_t generation = std::max({number_before(text, "gen req"), number_before(text, "generation req"), number_after(text, "_generation_")});
     if (context >= 0 || generation >= 0) {
         facts.phase = context > 0 && generation > 0 ? Phase::mixed : context > 0 ? Phase::prefill : generation > 0 ? Phase::decode : Phase::unknown;
         if (facts.phase == Phase::decode) facts.batch_size = generation;

@@ -1,5 +1,8 @@
 #include "step_choice.hpp"
 
+#include <adpipe/model/step_times.hpp>
+#include <adpipe/render/number.hpp>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -137,6 +140,37 @@ Diagnostic nothing_chosen(const Window& window, const Choice& choice) {
     }
     diagnostic.notes.push_back("there are: " + counted(kinds));
     diagnostic.hint = "list them with: adpipe steps " + trace.file.filename().string();
+    return diagnostic;
+}
+
+void leave_out(Window& window, const std::vector<Straggler>& slow) {
+    for (const Straggler& straggler : slow) {
+        Step& step = window.steps[straggler.step];
+        if (!step.chosen) continue;
+        step.chosen = false;
+        step.left_out = "slow: " + straggler_text(*window.trace, straggler);
+    }
+}
+
+std::optional<Diagnostic> slow_steps(const Window& window, std::vector<Straggler> slow) {
+    std::erase_if(slow, [&](const Straggler& straggler) { return !window.steps[straggler.step].chosen; });
+    if (slow.empty()) return std::nullopt;
+    const auto chosen = std::count_if(window.steps.begin(), window.steps.end(), [](const Step& step) { return step.chosen; });
+    Diagnostic diagnostic;
+    diagnostic.severity = Severity::warning;
+    diagnostic.code = "ADP-WINDOW-002";
+    diagnostic.where.file = window.trace->file.string();
+    diagnostic.message = std::to_string(slow.size()) + " of the " + std::to_string(chosen) + " chosen steps took much longer than others of " +
+                         (slow.size() == 1 ? "its" : "their") + " kind";
+    constexpr std::size_t most_named = 5;
+    std::sort(slow.begin(), slow.end(), [](const Straggler& a, const Straggler& b) { return a.wall - a.median > b.wall - b.median; });
+    for (std::size_t i = 0; i < slow.size() && i < most_named; ++i) {
+        const Step& step = window.steps[slow[i].step];
+        diagnostic.notes.push_back("step " + std::to_string(step.number) + " (" + kind_of(step) + ") took " + render::duration_text(slow[i].wall) + ", " +
+                                   straggler_text(*window.trace, slow[i]));
+    }
+    if (slow.size() > most_named) diagnostic.notes.push_back("and " + std::to_string(slow.size() - most_named) + " more; adpipe steps lists them");
+    diagnostic.hint = "medians hardly move by them, means and maxima do; --step looks at one alone, `slow: false` of window.replay leaves them out";
     return diagnostic;
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <adpipe/diagnostic.hpp>
+#include <adpipe/model/step_times.hpp>
 #include <adpipe/model/window.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace adpipe::window {
 
@@ -22,5 +25,9 @@ void choose_steps(Window& window, const Choice& choice);
 std::string describe_steps(const Window& window);
 /// What to say where no step was chosen: what was asked for, and what there is.
 Diagnostic nothing_chosen(const Window& window, const Choice& choice);
+/// What to say where chosen steps took much longer than others of their kind; nothing where none did.
+std::optional<Diagnostic> slow_steps(const Window& window, std::vector<Straggler> slow);
+/// Takes those steps out of the chosen ones.
+void leave_out(Window& window, const std::vector<Straggler>& slow);
 
 }  // namespace adpipe::window

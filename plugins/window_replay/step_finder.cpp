@@ -7,16 +7,20 @@ namespace adpipe::window {
 std::shared_ptr<Window> find_steps(std::shared_ptr<const Trace> trace) {
     auto window = std::make_shared<Window>();
     window->trace = trace;
-    window->step_of_kernel.assign(trace->kernels.size(), Window::no_step);
     const TraceView view(*trace);
     find_replays(view, *window);
     find_eager_passes(view, *window);
-    std::stable_sort(window->steps.begin(), window->steps.end(), [](const Step& a, const Step& b) { return a.start < b.start; });
-    for (std::uint32_t i = 0; i < window->steps.size(); ++i) {
-        window->steps[i].number = i;
-        for (const std::uint32_t kernel : window->steps[i].kernels) window->step_of_kernel[kernel] = i;
-    }
+    number_steps(*window);
     return window;
+}
+
+void number_steps(Window& window) {
+    window.step_of_kernel.assign(window.trace->kernels.size(), Window::no_step);
+    std::stable_sort(window.steps.begin(), window.steps.end(), [](const Step& a, const Step& b) { return a.start < b.start; });
+    for (std::uint32_t i = 0; i < window.steps.size(); ++i) {
+        window.steps[i].number = i;
+        for (const std::uint32_t kernel : window.steps[i].kernels) window.step_of_kernel[kernel] = i;
+    }
 }
 
 }  // namespace adpipe::window

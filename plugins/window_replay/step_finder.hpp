@@ -20,6 +20,8 @@ struct TraceView {
 /// All steps of a trace, by start time; none is chosen yet.
 std::shared_ptr<Window> find_steps(std::shared_ptr<const Trace> trace);
 
+/// Sorts the steps by start, numbers them, and fills step_of_kernel.
+void number_steps(Window& window);
 /// Replays of captured graphs: appends steps, fills graphs and node_of_kernel.
 void find_replays(const TraceView& view, Window& window);
 /// Forward passes whose kernels were launched one by one. Replays must be there already.

@@ -13,7 +13,8 @@ A case is a folder with
     slow             an empty file: takes more than 5 seconds, and is labelled so for ctest
 
 A case runs in a temporary directory that holds a copy of its `in`, and links named `samples`, `configs` and `data` (tests/data) to the
-project's. Nothing is normalised, except that the temporary directory's name is shown as <tmp>. A change to `in` is a failure as well.
+project's, and `shared` to the folder of larger inputs that are not part of it, where that is there ($ADPIPE_SHARED, else beside the
+checkout). Nothing is normalised, except that the temporary directory's name is shown as <tmp>. A change to `in` is a failure as well.
 --bless makes what came out the expectation of the cases that ran, and prints the differences, to be read before they are committed.
 """
 import argparse
@@ -58,6 +59,9 @@ def lay_out(case, directory):
         shutil.copytree(case / "in", directory / "in", symlinks=True)
     for name, target in (("samples", "samples"), ("configs", "configs"), ("data", "tests/data")):
         (directory / name).symlink_to(PROJECT / target)
+    shared = Path(os.environ.get("ADPIPE_SHARED", PROJECT.parent / "shared"))
+    if shared.is_dir():
+        (directory / "shared").symlink_to(shared)
 
 
 def environment(adpipe, directory):

@@ -172,6 +172,28 @@ class TablesTest(unittest.TestCase):
         names = lambda rows: [row["kernel"] for row in rows]
         self.assertEqual(sorted(names(by_dump)), sorted(names(alone)))
 
+    def test_the_options_that_choose_steps_choose_them_in_every_verb(self):
+        def rows(verb, *options):
+            process = run(verb, TRACE, *options)
+            self.assertEqual(process.returncode, 0, process.stderr)
+            return process.stdout.splitlines()
+        steps = [line.split("\t") for line in rows("steps", "--format", "tsv")[1:]]
+        chosen = next(step for step in steps if step[1] == "decode" and step[3] == "4")
+        self.assertEqual(len(rows("layers", "--format", "tsv", "--step", chosen[0])) - 1, int(chosen[6]))
+        counted = [line.rsplit(",", 4)[1] for line in rows("inventory", "--format", "csv", "--step", chosen[0])[1:]]
+        self.assertEqual(sum(map(int, counted)), int(chosen[6]))
+        by_graph = [line.split("\t") for line in rows("layers", "--format", "tsv", "--graph", chosen[2])[1:]]
+        self.assertEqual({row[7] for row in by_graph}, {step[0] for step in steps if step[2] == chosen[2]})
+        rows("tables", "--batch", "4", "-o", str(self.directory / "batch"))
+        tables = {file.name for file in (self.directory / "batch").glob("*conc*.csv")}
+        self.assertEqual(tables, {"conc4_layer.csv", "capture_conc4_layer.csv"})
+        rows("tables", "--graph", chosen[2], "-o", str(self.directory / "graph"))
+        self.assertEqual({file.name for file in (self.directory / "graph").glob("*conc*.csv")}, {"conc4_layer.csv"})
+        for verb in ("layers", "tables", "inventory"):
+            output = ["-o", str(self.directory / "none")] if verb == "tables" else []
+            self.assertIn("ADP-WINDOW-001", run(verb, TRACE, "--graph", "77", *output).stderr)
+            self.assertEqual(run(verb, TRACE, "--batch", "eight").returncode, 2)
+
 
 if __name__ == "__main__":
     unittest.main()
