@@ -28,7 +28,7 @@ void add_dump(PipelineBuilder& pipeline, const fs::path& path, const std::option
     if (module) parse.with("module", *module);
 }
 
-void add_trace(PipelineBuilder& pipeline, const fs::path& file) { pipeline.add(trace_stage(file)).with("file", file); }
+PipelineBuilder::Step add_trace(PipelineBuilder& pipeline, const fs::path& file) { return pipeline.add(trace_stage(file)).with("file", file); }
 
 namespace {
 
@@ -39,12 +39,12 @@ std::array<std::pair<const char*, const std::optional<std::string>*>, 5> numbers
     return {{{"step", &options.step}, {"graph", &options.graph}, {"batch", &options.batch}, {"rank", &options.rank}, {"device", &options.device}}};
 }
 
-bool is_number(const std::string& text) {
+}  // namespace
+
+bool is_count(const std::string& text) {
     constexpr std::size_t most_digits = 18;
     return !text.empty() && text.size() <= most_digits && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
-
-}  // namespace
 
 void StepOptions::add_to(CommandLine& line) {
     const std::string default_text = phase == whole_trace ? "whole, which is all that is in the trace" : phase;
@@ -63,7 +63,7 @@ std::optional<int> StepOptions::check(const std::string& verb) const {
         if (const auto wrong = check_choice(verb, "phase", phase, {"all", "decode", "prefill", "mixed", "capture", "other", "unknown"})) return wrong;
     }
     for (const auto& [name, value] : numbers_of(*this)) {
-        if (!*value || is_number(**value)) continue;
+        if (!*value || is_count(**value)) continue;
         return usage_error("ADP-USE-007", fmt::format("--{} is a number from 0; found '{}'", name, **value), verb);
     }
     return std::nullopt;

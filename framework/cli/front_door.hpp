@@ -18,7 +18,7 @@ inline constexpr const char* trace_doc =
 void add_dump(PipelineBuilder& pipeline, const std::filesystem::path& path, const std::optional<std::string>& module);
 
 /// Adds the trace stage that reads the file, chosen by looking at it. Throws Error if it is no trace that adpipe knows.
-void add_trace(PipelineBuilder& pipeline, const std::filesystem::path& file);
+PipelineBuilder::Step add_trace(PipelineBuilder& pipeline, const std::filesystem::path& file);
 
 /// Which steps of a trace to look at: options of all verbs that read one. A verb whose usual phase is "whole" looks at what is in no step too.
 struct StepOptions {
@@ -38,6 +38,9 @@ struct StepOptions {
 private:
     std::string usual_phase_;
 };
+
+/// A whole number from 0, as an option's text.
+bool is_count(const std::string& text);
 
 /// Complains and gives the exit status if an option has a value that is not one of the choices.
 std::optional<int> check_choice(const std::string& verb, const std::string& option, const std::string& value,

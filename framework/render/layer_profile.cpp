@@ -197,6 +197,7 @@ private:
 
     ProfileRow row_of(std::uint32_t k, bool regular) const {
         ProfileRow row;
+        row.example = k;
         row.name = trace_.kernels.name[k];
         row.kind = trace_.kernels.kind.empty() ? KernelKind::kernel : trace_.kernels.kind[k];
         const auto nodes = attribution_.nodes(k);
@@ -205,17 +206,34 @@ private:
         return row;
     }
 
-    /// Rows with the durations of their kernels.
+    /// What the kernels of a row measured.
+    struct Samples {
+        std::vector<Nanoseconds> durations;
+        std::map<std::uint32_t, std::uint32_t> shapes;  ///< how often each launch shape came
+
+        void add(const Kernels& kernels, std::uint32_t k) {
+            durations.push_back(kernels.end[k] - kernels.start[k]);
+            if (!kernels.shape.empty() && kernels.shape[k] != 0) ++shapes[kernels.shape[k]];
+        }
+        void put_into(ProfileRow& row) {
+            row.time = spread_of(std::move(durations));
+            for (const auto& [shape, count] : shapes) row.shapes.push_back(shape);
+            std::stable_sort(row.shapes.begin(), row.shapes.end(),
+                             [this](std::uint32_t a, std::uint32_t b) { return shapes.at(a) > shapes.at(b); });
+        }
+    };
+
+    /// Rows with what their kernels measured.
     struct Rows {
         using ExtraKey = std::tuple<std::int32_t, StringId, std::uint32_t>;  ///< position, name, running number there
         std::vector<ProfileRow> regular;
-        std::vector<std::vector<Nanoseconds>> durations;
-        std::map<ExtraKey, std::pair<ProfileRow, std::vector<Nanoseconds>>> extra;
+        std::vector<Samples> samples;
+        std::map<ExtraKey, std::pair<ProfileRow, Samples>> extra;
 
         void add_regular(ProfileRow row) {
             row.position = static_cast<std::uint32_t>(regular.size());
             regular.push_back(row);
-            durations.emplace_back();
+            samples.emplace_back();
         }
         std::vector<ProfileRow> take() {
             std::vector<ProfileRow> rows;
@@ -224,12 +242,12 @@ private:
                 for (; next != extra.end() && std::get<0>(next->first) <= position; ++next) {
                     rows.push_back(next->second.first);
                     rows.back().position = static_cast<std::uint32_t>(position);
-                    rows.back().time = spread_of(std::move(next->second.second));
+                    next->second.second.put_into(rows.back());
                 }
             };
             for (std::size_t i = 0; i < regular.size(); ++i) {
                 rows.push_back(regular[i]);
-                rows.back().time = spread_of(std::move(durations[i]));
+                samples[i].put_into(rows.back());
                 take_extra(static_cast<std::int32_t>(i));
             }
             return rows;
@@ -250,13 +268,11 @@ private:
                 const std::uint32_t k = execution.kernels[i];
                 const StringId name = trace_.kernels.name[k];
                 const std::uint32_t number = seen[{before, name}]++;
-                auto& durations =
-                    rows.extra.try_emplace({before, name, number}, row_of(k, false), std::vector<Nanoseconds>{})
-                        .first->second.second;
-                durations.push_back(duration(k));
+                rows.extra.try_emplace({before, name, number}, row_of(k, false), Samples{})
+                    .first->second.second.add(trace_.kernels, k);
             }
             if (end == partner.size()) break;
-            rows.durations[static_cast<std::size_t>(next)].push_back(duration(execution.kernels[end]));
+            rows.samples[static_cast<std::size_t>(next)].add(trace_.kernels, execution.kernels[end]);
             before = next;
             i = end + 1;
         }

@@ -5,8 +5,6 @@
 #include <adpipe/render/labels.hpp>
 #include <adpipe/render/text.hpp>
 
-#include <cstdint>
-
 namespace adpipe::render_html {
 
 namespace {
@@ -29,34 +27,15 @@ void append_script(std::string& out, const assets::Asset& script) {
     out.append("<script>").append(script.text).append("</script>\n");
 }
 
-std::uint32_t digit(char c) { return static_cast<std::uint32_t>(c <= '9' ? c - '0' : c - 'a' + 10); }
-
 }  // namespace
-
-std::string policy_hash(std::string_view hexadecimal) {
-    static constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out = "'sha256-";
-    std::uint32_t bits = 0;
-    int count = 0;
-    for (const char c : hexadecimal) {
-        bits = (bits << 4U | digit(c)) & 0xfffU;
-        count += 4;
-        if (count < 6) continue;
-        count -= 6;
-        out += digits[bits >> static_cast<unsigned>(count) & 63U];
-    }
-    if (count > 0) out += digits[bits << static_cast<unsigned>(6 - count) & 63U];
-    while ((out.size() - 8) % 4 != 0) out += '=';
-    return out + "'";
-}
 
 std::string page(const PageInput& input) {
     std::string out;
     out.reserve(assets::d3.text.size() + assets::dagre.text.size() + 300000);
     out += "<!DOCTYPE html>\n<html lang=\"en\" data-theme=\"light\">\n<head>\n<meta charset=\"utf-8\">\n";
     out += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; form-action 'none'; script-src " +
-           policy_hash(assets::d3.sha256) + " " + policy_hash(assets::dagre.sha256) + " " + policy_hash(assets::page_script.sha256) +
-           "; style-src " + policy_hash(assets::page_style.sha256) + "\">\n";
+           shared::policy_hash(assets::d3.sha256) + " " + shared::policy_hash(assets::dagre.sha256) + " " + shared::policy_hash(assets::page_script.sha256) +
+           "; style-src " + shared::policy_hash(assets::page_style.sha256) + "\">\n";
     out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
     out += render::xml_text(render::layer_title(input.layers.front(), input.pipeline)) + "</title>\n<style>";
     out.append(assets::page_style.text).append("</style>\n</head>\n<body>\n").append(assets::page_body.text);

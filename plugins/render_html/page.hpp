@@ -22,7 +22,4 @@ nlohmann::ordered_json page_data(const PageInput& input);
 /// The whole page: one file that loads nothing.
 std::string page(const PageInput& input);
 
-/// For a content security policy: "'sha256-…'" of a digest in hexadecimal.
-std::string policy_hash(std::string_view hexadecimal);
-
 }  // namespace adpipe::render_html

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <string_view>
+#include "../shared/web_asset.hpp"
 
 namespace adpipe::render_html::assets {
 
-struct Asset {
-    std::string_view text;
-    std::string_view sha256;  ///< in hexadecimal
-};
+using shared::Asset;
 
 extern const Asset d3;
 extern const Asset dagre;

@@ -1,6 +1,6 @@
 #include "kernel_count.hpp"
 
-#include "table_text.hpp"
+#include "../shared/table_text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -10,6 +10,8 @@
 namespace adpipe::render_tables {
 
 namespace {
+
+using namespace tables;
 
 class KernelCounter {
 public:

@@ -1,6 +1,6 @@
 #include "kernel_inventory.hpp"
 
-#include "table_text.hpp"
+#include "../shared/table_text.hpp"
 
 #include <adpipe/render/number.hpp>
 #include <adpipe/render/text.hpp>
@@ -13,6 +13,8 @@
 namespace adpipe::render_tables {
 
 namespace {
+
+using namespace tables;
 
 std::string csv_of_groups(const std::vector<KernelGroup>& groups, const KernelCount& count,
                           std::string_view first_column) {

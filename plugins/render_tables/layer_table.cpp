@@ -1,6 +1,6 @@
 #include "layer_table.hpp"
 
-#include "table_text.hpp"
+#include "../shared/table_text.hpp"
 
 #include <adpipe/render/number.hpp>
 #include <adpipe/render/text.hpp>
@@ -15,6 +15,8 @@
 namespace adpipe::render_tables {
 
 namespace {
+
+using namespace tables;
 
 using render::LayerProfile;
 using render::LayerProfiles;

@@ -47,6 +47,9 @@ enum class Text : std::uint8_t {
     name,
     args_name,  ///< args.name: of a process or thread; the graph node on an annotated kernel
     module,     ///< args.module_fqn of an annotated kernel
+    shapes,     ///< args."Input Dims", as JSON
+    types,      ///< args."Input type", as JSON
+    call_stack, ///< args."Call stack"
     count
 };
 

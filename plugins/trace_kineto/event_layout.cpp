@@ -29,6 +29,7 @@ inline Scan read_value(Cursor& c, ReadValue::Kind kind, std::uint8_t target, Eve
             return scan_integer(c, event.numbers[target]);
         case ReadValue::Kind::text: return *c.at == '"' ? scan_text(c, event.texts[target]) : Scan::bad;
         case ReadValue::Kind::scalar: return scan_scalar(c, event.scalars[target]);
+        case ReadValue::Kind::raw: return scan_raw(c, event.texts[target]);
         case ReadValue::Kind::skipped: return skip_value(c);
         case ReadValue::Kind::rest: return skip_brackets(c);
     }

@@ -11,7 +11,7 @@ namespace adpipe::kineto {
 
 /// Where a value stood in an event that was read key by key, and where it went.
 struct ReadValue {
-    enum class Kind : std::uint8_t { number, text, scalar, skipped, rest };
+    enum class Kind : std::uint8_t { number, text, scalar, raw, skipped, rest };
     Kind kind;
     std::uint8_t target;  ///< a Number, Text or Scalar
     const char* begin;

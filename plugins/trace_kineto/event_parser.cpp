@@ -49,8 +49,8 @@ void set_category(Event& event, std::string_view text) {
 /// Reads an event key by key, in any order, and notes where its values stand.
 class KeyReader {
 public:
-    KeyReader(Cursor& c, PythonEvents python, Event& event, std::vector<ReadValue>& values)
-        : c_(c), python_(python), event_(event), values_(values) {}
+    KeyReader(Cursor& c, PythonEvents python, bool details, Event& event, std::vector<ReadValue>& values)
+        : c_(c), python_(python), details_(details), event_(event), values_(values) {}
 
     /// The cursor stands on the opening brace. `skipped` is set if the event is of no use; the cursor then stands before what was
     /// not read.
@@ -66,11 +66,14 @@ private:
     Scan text(Text target);
     Scan scalar(Scalar target);
     Scan triple(Number first);
+    Scan raw(Text target);
+    Scan detail(std::string_view key);
     Scan skip();
     Scan note(Scan result, ReadValue::Kind kind, std::uint8_t target, const char* begin);
 
     Cursor& c_;
     PythonEvents python_;
+    bool details_;
     Event& event_;
     std::vector<ReadValue>& values_;
 };
@@ -102,6 +105,11 @@ Scan KeyReader::skip() {
     return note(skip_value(c_), ReadValue::Kind::skipped, 0, begin);
 }
 
+Scan KeyReader::raw(Text target) {
+    const char* const begin = c_.at;
+    return note(scan_raw(c_, event_[target]), ReadValue::Kind::raw, static_cast<std::uint8_t>(target), begin);
+}
+
 /// [x, y, z]; further elements are skipped.
 Scan KeyReader::triple(Number first) {
     if (*c_.at != '[') return skip();
@@ -112,6 +120,14 @@ Scan KeyReader::triple(Number first) {
         const Scan result = i < 3 ? number(static_cast<Number>(static_cast<int>(first) + i)) : skip();
         if (result != Scan::ok) return result;
     }
+}
+
+/// What an operator was called with.
+Scan KeyReader::detail(std::string_view key) {
+    if (key == "Input Dims") return raw(Text::shapes);
+    if (key == "Input type") return raw(Text::types);
+    if (key == "Call stack") return text(Text::call_stack);
+    return skip();
 }
 
 /// Reads the value of one key of `args`.
@@ -155,13 +171,13 @@ Scan KeyReader::arg(std::string_view key) {
             break;
         default: break;
     }
-    return skip();
+    return details_ && event_.category == Category::cpu_op ? detail(key) : skip();
 }
 
-/// Nothing behind the ids is of use on a host event, and it can be long: shapes, strides, call stacks.
+/// Nothing behind the ids is of use on a host event unless details are, and it can be long: shapes, strides, call stacks.
 bool KeyReader::args_are_read() const {
     switch (event_.category) {
-        case Category::cpu_op:
+        case Category::cpu_op: return !details_ && event_[Number::external] >= 0;
         case Category::user:
         case Category::gpu_user: return event_[Number::external] >= 0;
         case Category::runtime: return event_[Number::correlation] >= 0;
@@ -244,7 +260,7 @@ Scan EventParser::parse(Cursor& c, const Event*& event) {
     event_ = Event{};
     event = &event_;
     values_.clear();
-    if (const Scan result = KeyReader(c, python_, event_, values_).read(skipped); result != Scan::ok) return result;
+    if (const Scan result = KeyReader(c, python_, details_, event_, values_).read(skipped); result != Scan::ok) return result;
     if (event_.category == Category::none && event_.phase != 'M') event_.category = Category::other;
     const char* const read_to = c.at;
     if (skipped) {

@@ -30,6 +30,18 @@ Scan for_each_element(Cursor& c, const ReadValue& read_value) {
     }
 }
 
+/// The member of a device that a key is for, or nullptr. ROCm's profiler spells one of them otherwise.
+std::int32_t Device::* device_number(std::string_view key) {
+    if (key == "id") return &Device::id;
+    if (key == "numSms") return &Device::multiprocessors;
+    if (key == "computeMajor") return &Device::compute_major;
+    if (key == "computeMinor") return &Device::compute_minor;
+    if (key == "warpSize") return &Device::warp_size;
+    if (key == "maxThreadsPerMultiprocessor") return &Device::threads_per_multiprocessor;
+    if (key == "regsPerMultiprocessor") return &Device::registers_per_multiprocessor;
+    return nullptr;
+}
+
 Scan read_device(Cursor& c, Device& device) {
     return for_each_member(c, [&](std::string_view key, Cursor& value) {
         std::int64_t number = -1;
@@ -39,10 +51,13 @@ Scan read_device(Cursor& c, Device& device) {
             if (result == Scan::ok) device.name = decode_text(name);
             return result;
         }
-        if (key != "id" && key != "numSms") return skip_value(value);
+        const bool shared_memory = key == "sharedMemPerMultiprocessor" || key == "maxSharedMemoryPerMultiProcessor";
+        std::int32_t Device::* const member = device_number(key);
+        if (member == nullptr && !shared_memory) return skip_value(value);
         const Scan result = scan_integer(value, number);
-        const bool fits = number >= 0 && number <= std::numeric_limits<std::int32_t>::max();
-        if (fits) (key == "id" ? device.id : device.multiprocessors) = static_cast<std::int32_t>(number);
+        if (number < 0) return result;
+        if (shared_memory) device.shared_memory_per_multiprocessor = number;
+        else if (number <= std::numeric_limits<std::int32_t>::max()) device.*member = static_cast<std::int32_t>(number);
         return result;
     });
 }

@@ -276,6 +276,14 @@ inline Scan skip_value(Cursor& c) {
     return scan_scalar(c, ignored);
 }
 
+/// Any value as it stands, quotes and brackets included.
+inline Scan scan_raw(Cursor& c, RawText& text) {
+    const char* const begin = c.at;
+    const Scan result = skip_value(c);
+    text = {begin, static_cast<std::size_t>(c.at - begin), false};
+    return result;
+}
+
 /// Moves to the next key of an object and past its colon, onto the value. `done` is set at the closing brace, which is consumed.
 /// Commas are taken where they come: missing, doubled and trailing ones do no harm.
 inline Scan next_key(Cursor& c, RawText& key, bool& done) {

@@ -66,7 +66,7 @@ private:
 class Reader {
 public:
     Reader(const std::filesystem::path& file, const ReadOptions& options)
-        : file_(file), options_(options), stream_(file, options.chunk_size), window_(stream_), builder_(trace_), parser_(options.python) {
+        : file_(file), options_(options), stream_(file, options.chunk_size), window_(stream_), builder_(trace_), parser_(options.python, options.details) {
         trace_.file = file;
         trace_.format = "kineto";
     }

@@ -12,6 +12,8 @@ namespace adpipe::kineto {
 
 struct ReadOptions {
     PythonEvents python = PythonEvents::modules;
+    /// Also what operators were called with: shapes, types, call stacks. Slower: these are most of the text of a trace that has them.
+    bool details = false;
     /// Text is read in pieces of this size; smaller ones serve to test their borders.
     std::size_t chunk_size = ChunkStream::usual_chunk_size;
     /// Asked now and then; true stops reading with what is there.

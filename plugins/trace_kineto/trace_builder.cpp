@@ -318,6 +318,9 @@ void TraceBuilder::add_annotation(const Event& event) {
     a.source.push_back(source);
     put(a.external, row, id_or_none(event[Number::external]), no_id);
     put(a.device, row, narrow(device), -1);
+    put<StringId>(a.input_shapes, row, texts_.id(event[Text::shapes]), 0);
+    put<StringId>(a.input_types, row, texts_.id(event[Text::types]), 0);
+    put<StringId>(a.call_stack, row, texts_.id(event[Text::call_stack]), 0);
 }
 
 void TraceBuilder::add_metadata(const Event& event) {

@@ -20,6 +20,7 @@ public:
     struct Options {
         std::filesystem::path file;
         std::string python = "modules";
+        bool details = false;
     };
     static constexpr const char* name = "trace.kineto";
     static constexpr const char* summary = "Read a PyTorch profiler trace (JSON, plain or gzip)";
@@ -33,6 +34,7 @@ public:
             option<&Options::file>("file", "The trace, .json or .json.gz.", {.required = true}),
             option<&Options::python>("python", "Which Python frames to keep as ranges: module calls (nn.Module), all or none.",
                                      {.choices = "modules|all|none"}),
+            option<&Options::details>("details", "Also read what operators were called with, where the trace has it: shapes, types, call stacks."),
         };
     }
 
@@ -43,6 +45,7 @@ public:
         read.python = given_.python == "all"    ? kineto::PythonEvents::all
                       : given_.python == "none" ? kineto::PythonEvents::none
                                                 : kineto::PythonEvents::modules;
+        read.details = given_.details;
         read.stop = [&context] { return context.stop_requested(); };
         auto trace = std::make_shared<Trace>(kineto::read_trace(given_.file, read));
         for (const Diagnostic& limit : trace->limits) context.report(limit);

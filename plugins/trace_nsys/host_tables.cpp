@@ -123,13 +123,23 @@ void read_names(Reading& reading) {
     }
     const auto have = reading.database.columns("TARGET_INFO_GPU");
     if (have.count("id") == 0 || have.count("name") == 0) return;
-    Query rows = reading.database.query(reading.database.select("TARGET_INFO_GPU", {"id", "name", "memoryBandwidth", "smCount"}));
+    Query rows = reading.database.query(reading.database.select("TARGET_INFO_GPU", {"id", "name", "memoryBandwidth", "smCount", "computeMajor", "computeMinor", "threadsPerWarp",
+                                                                                          "maxWarpsPerSm", "maxBlocksPerSm", "maxRegistersPerSm", "maxShmemPerSm"}));
+    const auto positive = [&rows](int column) { return !rows.is_null(column) && rows.integer(column) > 0 ? rows.integer(column) : std::int64_t{-1}; };
+    const auto small = [&positive](int column) { return static_cast<std::int32_t>(std::min<std::int64_t>(positive(column), 1 << 30)); };
     while (rows.next()) {
         Device device;
         device.id = static_cast<std::int32_t>(rows.integer(0));
         device.name = std::string(rows.text(1));
-        if (!rows.is_null(2) && rows.integer(2) > 0) device.memory_bandwidth = rows.integer(2);
-        if (!rows.is_null(3) && rows.integer(3) > 0) device.multiprocessors = static_cast<std::int32_t>(rows.integer(3));
+        device.memory_bandwidth = positive(2);
+        device.multiprocessors = small(3);
+        device.compute_major = small(4);
+        if (!rows.is_null(5)) device.compute_minor = static_cast<std::int32_t>(std::clamp<std::int64_t>(rows.integer(5), 0, 99));
+        device.warp_size = small(6);
+        if (device.warp_size > 0 && small(7) > 0) device.threads_per_multiprocessor = device.warp_size * std::min(small(7), 1 << 16);
+        device.blocks_per_multiprocessor = small(8);
+        device.registers_per_multiprocessor = small(9);
+        device.shared_memory_per_multiprocessor = positive(10);
         reading.trace.devices.push_back(std::move(device));
     }
 }

@@ -208,20 +208,28 @@ private:
     }
 
     void judge(Step& step, const std::vector<Item>& pass) const {
-        const Item& middle = pass[pass.size() / 2];
-        if (middle.launch != LaunchIndex::none) {
-            const Launches& calls = trace_.launches;
-            for (auto r = view_.ranges.innermost(calls.thread[middle.launch], calls.start[middle.launch]); r != RangeIndex::none; r = view_.ranges.parent(r)) {
-                const std::string& text = trace_.string(trace_.annotations.name[r]);
-                const RangeFacts facts = facts_of_text(text);
-                if (step.batch_size < 0) step.batch_size = facts.batch_size;
-                if (facts.phase == Phase::unknown) continue;
-                step.phase = facts.phase;
-                step.reason = "launched inside the range '" + text + "'";
-                return;
-            }
-        }
+        const std::uint32_t launch = pass[pass.size() / 2].launch;
+        if (launch != LaunchIndex::none && (judge_by_ranges(step, launch, true) || judge_by_ranges(step, launch, false))) return;
         judge_by_neighbours(step);
+    }
+
+    /// By the innermost range around the launch that names a phase. What the program set itself goes before names of operators and
+    /// frames, which tell what they do, not what the step is.
+    bool judge_by_ranges(Step& step, std::uint32_t launch, bool set_by_program) const {
+        using Source = Annotations::Source;
+        const Launches& calls = trace_.launches;
+        const Annotations& ranges = trace_.annotations;
+        for (auto r = view_.ranges.innermost(calls.thread[launch], calls.start[launch]); r != RangeIndex::none; r = view_.ranges.parent(r)) {
+            if ((ranges.source[r] != Source::cpu_op && ranges.source[r] != Source::python) != set_by_program) continue;
+            const std::string& text = trace_.string(ranges.name[r]);
+            const RangeFacts facts = facts_of_text(text);
+            if (step.batch_size < 0) step.batch_size = facts.batch_size;
+            if (facts.phase == Phase::unknown) continue;
+            step.phase = facts.phase;
+            step.reason = "launched inside the range '" + text + "'";
+            return true;
+        }
+        return false;
     }
 
     /// Without ranges: a server with captured graphs decodes by replays, so that what it launches one by one is warm-up or prefill.

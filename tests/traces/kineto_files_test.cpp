@@ -182,6 +182,50 @@ TEST_CASE("which Python frames are kept is an option") {
     CHECK(ranges(kineto::PythonEvents::all) == 5);
 }
 
+TEST_CASE("what operators were called with is read if asked for, in chunks of any size") {
+    const auto op = [](int external, const std::string& shapes, const std::string& more) {
+        return R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 3, "tid": 1, "ts": 1.5, "dur": 2, "args": {"External id": )" + std::to_string(external) +
+               R"(, "Concrete Inputs": ["", "]"], "Input type": ["c10::BFloat16", "Scalar"], "Input Strides": [[64, 1], []], "Input Dims": )" + shapes + more + "}}";
+    };
+    const std::string user = R"({"ph": "X", "cat": "user_annotation", "name": "step", "pid": 3, "tid": 1, "ts": 1, "dur": 9, "args": {"Input Dims": [[1]]}})";
+    const std::string text = object({op(1, "[[16, 64], []]", ""), op(2, "[[8, 64], []]", ""), user, op(3, "[]", R"(, "Call stack": "a.py(3): f;b.py(4): g")")});
+    const TemporaryFile file(text);
+    for (const std::size_t size : {1, 7, 64, 100000}) {
+        CAPTURE(size);
+        kineto::ReadOptions options;
+        options.chunk_size = size;
+        const Trace plain = kineto::read_trace(file.path(), options);
+        CHECK(plain.annotations.size() == 4);
+        CHECK(plain.annotations.input_shapes.empty());
+        options.details = true;
+        const Trace trace = kineto::read_trace(file.path(), options);
+        const Annotations& a = trace.annotations;
+        CHECK(a.external == std::vector<std::uint64_t>{1, 2, no_id, 3});
+        const auto texts = [&](const std::vector<StringId>& column) {
+            std::vector<std::string> out;
+            for (const StringId id : column) out.push_back(trace.string(id));
+            return out;
+        };
+        CHECK(texts(a.input_shapes) == std::vector<std::string>{"[[16, 64], []]", "[[8, 64], []]", "", "[]"});
+        CHECK(texts(a.input_types)[1] == R"(["c10::BFloat16", "Scalar"])");
+        CHECK(texts(a.call_stack) == std::vector<std::string>{"", "", "", "a.py(3): f;b.py(4): g"});
+    }
+}
+
+TEST_CASE("a device's limits are read, and one of a nonsense value is not known") {
+    const Trace trace = read(object({}, R"("deviceProperties": [{"id": 0, "name": "GPU", "computeMajor": 9, "computeMinor": 0, "warpSize": 32,)"
+                                        R"( "maxThreadsPerMultiprocessor": 2048, "regsPerMultiprocessor": -3, "sharedMemPerMultiprocessor": 233472}], )"));
+    REQUIRE(trace.devices.size() == 1);
+    const Device& device = trace.devices[0];
+    CHECK(device.compute_major == 9);
+    CHECK(device.compute_minor == 0);
+    CHECK(device.warp_size == 32);
+    CHECK(device.threads_per_multiprocessor == 2048);
+    CHECK(device.registers_per_multiprocessor == -1);
+    CHECK(device.shared_memory_per_multiprocessor == 233472);
+    CHECK(device.blocks_per_multiprocessor == -1);
+}
+
 TEST_CASE("the same trace comes out of chunks of any size, plain or packed") {
     const std::string text = sample();
     const Trace whole = read(text);

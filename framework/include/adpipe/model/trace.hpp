@@ -83,6 +83,10 @@ struct Annotations {
     std::vector<Source> source;
     std::vector<std::uint64_t> external;  ///< id that kernels refer to; no_id: none
     std::vector<std::int32_t> device;     ///< of a GPU range; -1 on the host
+    // What an operator was called with, as the profiler wrote it; only where the reader was asked for it. Empty text: not recorded.
+    std::vector<StringId> input_shapes;  ///< JSON: "[[16, 4096], []]"
+    std::vector<StringId> input_types;   ///< JSON: "[\"c10::BFloat16\", \"Scalar\"]"
+    std::vector<StringId> call_stack;    ///< "file(line): function;…", the innermost first
     std::size_t size() const noexcept { return start.size(); }
 };
 
@@ -118,6 +122,14 @@ struct Device {
     std::string name;
     std::int64_t memory_bandwidth = -1;  ///< bytes per second
     std::int32_t multiprocessors = -1;
+    // Limits that bound how many blocks of a kernel run on one multiprocessor at a time. -1: not recorded.
+    std::int32_t compute_major = -1;
+    std::int32_t compute_minor = -1;
+    std::int32_t warp_size = -1;                    ///< threads
+    std::int32_t threads_per_multiprocessor = -1;
+    std::int32_t blocks_per_multiprocessor = -1;
+    std::int32_t registers_per_multiprocessor = -1;
+    std::int64_t shared_memory_per_multiprocessor = -1;  ///< bytes
 };
 
 /// A profiler trace as columns. Immutable once published.

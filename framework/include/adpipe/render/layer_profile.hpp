@@ -26,6 +26,9 @@ struct ProfileRow {
     VertexId node = no_vertex;  ///< of the example layer; no_vertex: not known, or only in layers that depart from it
     bool regular = true;        ///< in the example; false: runs only in some layers of the kind
     Spread time;                ///< over layers and steps; `count` is how often it ran
+    std::uint32_t example = 0;  ///< the first of its kernels, index into Trace::kernels
+    /// How it was launched: indices into Trace::shapes, the commonest first; empty where the trace does not tell.
+    std::vector<std::uint32_t> shapes;
 };
 
 /// Layers of one kind of one module, in steps of one phase and batch size.

@@ -1,6 +1,6 @@
-# Writes OUTPUT, a C++ source that holds the files of ASSETS (name=path;…) and their SHA-256. The source file is written byte by byte in
-# hexadecimal: no file's content can end a literal early.
-set(text "#include \"web_assets.hpp\"\n\nnamespace adpipe::render_html::assets {\n\n")
+# Writes OUTPUT, a C++ source that holds the files of ASSETS (name=path;…) and their SHA-256, as HEADER declares them in NAMESPACE. The source
+# files are written byte by byte in hexadecimal: no content can end a literal early.
+set(text "#include \"${HEADER}\"\n\nnamespace ${NAMESPACE} {\n\n")
 foreach(asset IN LISTS ASSETS)
   string(REGEX MATCH "^([^=]*)=(.*)$" parts "${asset}")
   set(name "${CMAKE_MATCH_1}")
@@ -12,5 +12,5 @@ foreach(asset IN LISTS ASSETS)
   string(APPEND text "static constexpr unsigned char ${name}_bytes[] = {\n    ${bytes}\n};\n"
     "const Asset ${name}{{reinterpret_cast<const char*>(${name}_bytes), sizeof ${name}_bytes}, \"${hash}\"};\n\n")
 endforeach()
-string(APPEND text "}  // namespace adpipe::render_html::assets\n")
+string(APPEND text "}  // namespace ${NAMESPACE}\n")
 file(WRITE "${OUTPUT}" "${text}")

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace adpipe::render_tables {
+namespace adpipe::tables {
 
 /// Microseconds with one decimal: what people's scripts read and write.
 inline std::string one_decimal_us(double nanoseconds) {
@@ -30,4 +30,4 @@ inline KernelCategory category_of(const KernelName& name, KernelKind kind) {
     return kind == KernelKind::kernel ? name.category : KernelCategory::copy;
 }
 
-}  // namespace adpipe::render_tables
+}  // namespace adpipe::tables
