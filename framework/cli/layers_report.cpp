@@ -164,7 +164,10 @@ void add_profile(const FoundLayers& found, const FoundProgram& program, const re
                              {"mean µs", true},
                              {"min", true},
                              {"max", true},
-                             {"share", true}});
+                             {"share", true},
+                             {.head = "", .gap = 1}});
+    Nanoseconds longest = 0;
+    for (const render::ProfileRow& row : profile.rows) longest = std::max(longest, row.time.total);
     for (const render::ProfileRow& row : profile.rows) {
         const KernelName name = KernelNames::built_in().decode(trace.string(row.name));
         const KernelCategory category = row.kind == KernelKind::kernel ? name.category : KernelCategory::copy;
@@ -175,7 +178,8 @@ void add_profile(const FoundLayers& found, const FoundProgram& program, const re
                        {render::microseconds_text(static_cast<Nanoseconds>(row.time.mean() + 0.5))},
                        {render::microseconds_text(row.time.minimum)},
                        {render::microseconds_text(row.time.maximum)},
-                       {render::percent_text(row.time.total, profile.total)}});
+                       {render::percent_text(row.time.total, profile.total)},
+                       render::bar_cell(static_cast<double>(row.time.total), static_cast<double>(longest))});
     }
     table.add_rule();
     table.add_row({{""},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 namespace adpipe::render {
@@ -126,6 +127,31 @@ std::string pad_right(std::string_view text, int columns) {
 
 std::string pad_left(std::string_view text, int columns) {
     return std::string(static_cast<std::size_t>(std::max(0, columns - display_width(text))), ' ') + std::string{text};
+}
+
+std::vector<std::string> wrapped(std::string_view text, int columns) {
+    std::vector<std::string> lines{""};
+    while (!text.empty()) {
+        const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+        const std::size_t end = std::min(text.find(' ', begin), text.size());
+        const std::string word = fit(text.substr(begin, end - begin), columns);
+        text.remove_prefix(end);
+        if (word.empty()) continue;
+        std::string& line = lines.back();
+        if (line.empty()) line = word;
+        else if (display_width(line) + static_cast<int>(begin) + display_width(word) <= columns) line.append(begin, ' ').append(word);
+        else lines.push_back(word);
+    }
+    return lines;
+}
+
+std::string bar_text(double share, int columns) {
+    static constexpr std::array<std::string_view, 8> parts{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    if (!(share > 0)) return {};
+    const int eighths = std::max(1, static_cast<int>(std::lround(std::min(share, 1.0) * columns * 8)));
+    std::string bar;
+    for (int i = 0; i < eighths / 8; ++i) bar += "█";
+    return bar.append(parts[static_cast<std::size_t>(eighths % 8)]);
 }
 
 std::string xml_text(std::string_view text) {

@@ -106,4 +106,9 @@ std::string TextTable::text(int width, bool colour) const {
     return out;
 }
 
+TextTable::Cell bar_cell(double part, double largest) {
+    constexpr int columns = 8;
+    return {largest > 0 ? bar_text(part / largest, columns) : std::string{}, Emphasis::none};
+}
+
 }  // namespace adpipe::render

@@ -32,7 +32,7 @@ std::string kernel_row(std::string_view name, std::string_view time, int longest
 }
 
 std::string kernel_box(std::string_view style, const std::string& rows) {
-    return R"(<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1" COLOR="#777777" BGCOLOR="#fafafa" STYLE=")" +
+    return R"(<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1" COLOR="#777777" BGCOLOR=")" + std::string{render::colour::kernel_fill} + R"(" STYLE=")" +
            std::string{style} + "\">" + rows + "</TABLE>";
 }
 
@@ -91,7 +91,7 @@ std::string facts(const LayerView& view, const render::NodeLabel& label, VertexI
 }
 
 std::string head(const LayerView& view, const std::string& title, VertexId v) {
-    const std::string_view background = view.kernels_of(v).empty() ? std::string_view{"#f7f7f7"}
+    const std::string_view background = view.kernels_of(v).empty() ? render::colour::quiet_node_fill
                                                                    : render::heat(view.time_of(v), view.times.sum).shade.fill;
     const std::string_view ink = view.kernels_of(v).empty() ? render::colour::text
                                                             : render::heat(view.time_of(v), view.times.sum).shade.text;
@@ -145,7 +145,7 @@ std::string node_table(const LayerView& view, const render::Outline& outline, Ve
     }
     const bool on_spine = outline.on_spine(v);
     return R"(<TABLE BORDER=")" + std::string{on_spine ? "2" : "1"} + R"(" CELLBORDER="0" CELLSPACING="0" CELLPADDING="3" COLOR=")" +
-           std::string{on_spine ? render::colour::residual : render::colour::node_border} + R"(" BGCOLOR="#ffffff")" +
+           std::string{on_spine ? render::colour::residual : render::colour::node_border} + R"(" BGCOLOR=")" + std::string{render::colour::node_fill} + "\"" +
            (view.contains(v) ? "" : R"( STYLE="DASHED")") + ">" + rows + "</TABLE>";
 }
 

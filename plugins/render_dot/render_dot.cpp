@@ -1,14 +1,19 @@
 #include "../shared/run_program.hpp"
 #include "layer_dot.hpp"
 #include "model_dot.hpp"
+#include "theme.hpp"
 
 #include <adpipe/plugin.hpp>
 #include <adpipe/render/chosen_layers.hpp>
 #include <adpipe/render/text.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <deque>
+#include <future>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 namespace adpipe::render_dot {
@@ -18,6 +23,7 @@ public:
     struct Options {
         std::vector<std::string> formats{"dot", "png", "svg"};
         std::string fold = "shape";
+        std::string theme = "auto";
         std::int32_t width = 1600;
         std::string program = "dot";
         double time_limit = 30;
@@ -37,6 +43,8 @@ public:
             option<&Options::formats>("formats", "What to write: dot, png, svg, pdf."),
             option<&Options::fold>("fold", "\"shape\" folds ops that only change a shape into the edges; \"none\" shows them.",
                                    {.choices = "none|shape"}),
+            option<&Options::theme>("theme", "Colours: light; dark; or auto, which is light, but for SVG in a viewer that asks for dark pages.",
+                                    {.choices = "auto|light|dark"}),
             option<&Options::width>("width", "Widest PNG, in pixels.", {.minimum = 200, .maximum = 20000}),
             option<&Options::program>("program", "Graphviz' layout program, by name or path."),
             option<&Options::time_limit>("time_limit", "Seconds that it may take for one picture.", {.minimum = 0.01, .maximum = 3600}),
@@ -47,52 +55,86 @@ public:
     explicit RenderDot(Options options) : options_(std::move(options)) {}
 
     void run(Context& context) override {
-        const auto formats = render::chosen_formats(options_.formats, {"dot", "png", "svg", "pdf"}, {"dot", "png", "svg"});
+        formats_ = render::chosen_formats(options_.formats, {"dot", "png", "svg", "pdf"}, {"dot", "png", "svg"});
         const render::LayerViews views = render::layer_views(context);
         std::vector<render::LayerView> drawn;
         for (const Layer* layer : render::chosen_layers(context, views.layers())) {
             if (context.stop_requested()) return;
             drawn.push_back(views.view(*layer));
-            const std::string dot = layer_dot(drawn.back(), render::fold_named(options_.fold), context.pipeline());
-            if (!write(context, formats, render::layer_file_stem(drawn.back()), dot)) return;
+            add(context, render::layer_file_stem(drawn.back()), layer_dot(drawn.back(), render::fold_named(options_.fold), context.pipeline()));
         }
-        if (!options_.model || drawn.size() < 2) return;
-        write(context, formats, render::file_name_part(views.graph().source().stem().string()) + "_layers", model_dot(drawn, context.pipeline()));
+        if (options_.model && drawn.size() > 1) {
+            add(context, render::file_name_part(views.graph().source().stem().string()) + "_layers", model_dot(drawn, context.pipeline()));
+        }
+        draw_pictures(context);
     }
 
 private:
-    /// The text first: it is there to look at, whatever Graphviz does. False if there is no point in going on.
-    bool write(Context& context, const std::vector<std::string>& formats, const std::string& stem, const std::string& dot) {
-        for (const std::string& format : formats) {
-            if (format == "dot") context.write_file(stem + ".dot", dot);
+    struct Drawing {
+        std::string stem;
+        std::string dot;
+    };
+    struct Picture {
+        const Drawing* drawing;
+        std::string format;
+    };
+
+    /// The text is written before any picture is drawn: it is there to look at, whatever Graphviz does.
+    void add(Context& context, std::string stem, std::string light) {
+        drawings_.push_back({std::move(stem), options_.theme == "dark" ? dark_dot(light) : std::move(light)});
+        if (wants("dot")) context.write_file(drawings_.back().stem + ".dot", drawings_.back().dot);
+    }
+
+    bool wants(std::string_view format) const { return std::find(formats_.begin(), formats_.end(), format) != formats_.end(); }
+
+    /// As many at once as there are processors: Graphviz takes longer than all else here together.
+    void draw_pictures(Context& context) {
+        std::vector<Picture> pictures;
+        for (const Drawing& drawing : drawings_) {
+            for (const std::string& format : formats_) {
+                if (format != "dot") pictures.push_back({&drawing, format});
+            }
         }
-        for (const std::string& format : formats) {
-            if (format != "dot" && !draw(context, format, stem, dot)) return false;
+        const std::size_t at_once = std::max(1U, std::thread::hardware_concurrency());
+        for (std::size_t begin = 0; begin < pictures.size(); begin += at_once) {
+            std::vector<std::future<shared::ProgramRun>> runs;
+            for (std::size_t i = begin; i < std::min(begin + at_once, pictures.size()); ++i) {
+                runs.push_back(std::async(std::launch::async, [this, &context, &picture = pictures[i]] { return graphviz(context, picture); }));
+            }
+            for (std::size_t i = 0; i < runs.size(); ++i) {
+                if (!finish(context, pictures[begin + i], runs[i].get())) return;
+            }
         }
-        return true;
+    }
+
+    shared::ProgramRun graphviz(const Context& context, const Picture& picture) const {
+        std::vector<std::string> arguments{"-T" + picture.format};
+        // Graphviz only ever shrinks to this size; at 96 pixels an inch.
+        if (picture.format == "png") arguments.insert(arguments.end(), {"-Gdpi=96", "-Gsize=" + std::to_string(options_.width / 96.0) + ",1000"});
+        const std::chrono::milliseconds limit{static_cast<long long>(options_.time_limit * 1000)};
+        return shared::run_program(options_.program, arguments, picture.drawing->dot, limit, [&] { return context.stop_requested(); });
     }
 
     /// False if there is no point in going on.
-    bool draw(Context& context, const std::string& format, const std::string& stem, const std::string& dot) {
-        if (graphviz_missing_) return true;
-        std::vector<std::string> arguments{"-T" + format};
-        // Graphviz only ever shrinks to this size; at 96 pixels an inch.
-        if (format == "png") arguments.insert(arguments.end(), {"-Gdpi=96", "-Gsize=" + std::to_string(options_.width / 96.0) + ",1000"});
-        const std::chrono::milliseconds limit{static_cast<long long>(options_.time_limit * 1000)};
-        shared::ProgramRun run = shared::run_program(options_.program, arguments, dot, limit, [&] { return context.stop_requested(); });
+    bool finish(Context& context, const Picture& picture, const shared::ProgramRun& run) const {
+        const std::string& stem = picture.drawing->stem;
         switch (run.result) {
-            case shared::ProgramRun::Result::ok: context.write_file(stem + "." + format, run.output); return true;
+            case shared::ProgramRun::Result::ok:
+                context.write_file(stem + "." + picture.format,
+                                   picture.format == "svg" && options_.theme == "auto" ? svg_for_both(run.output) : run.output);
+                return true;
             case shared::ProgramRun::Result::stopped: return false;
-            case shared::ProgramRun::Result::not_found: report_missing(context, stem, dot); return true;
-            case shared::ProgramRun::Result::timed_out: throw_timeout(format, stem);
-            case shared::ProgramRun::Result::failed: throw_failure(run, format, stem);
+            case shared::ProgramRun::Result::not_found: report_missing(context); return false;
+            case shared::ProgramRun::Result::timed_out: throw_timeout(picture.format, stem);
+            case shared::ProgramRun::Result::failed: throw_failure(run, picture.format, stem);
         }
         return true;
     }
 
-    void report_missing(Context& context, const std::string& stem, const std::string& dot) {
-        graphviz_missing_ = true;
-        context.write_file(stem + ".dot", dot);
+    void report_missing(Context& context) const {
+        for (const Drawing& drawing : drawings_) {
+            if (!wants("dot")) context.write_file(drawing.stem + ".dot", drawing.dot);
+        }
         Diagnostic warning;
         warning.severity = Severity::warning;
         warning.code = "ADP-RND-004";
@@ -120,7 +162,8 @@ private:
     }
 
     Options options_;
-    bool graphviz_missing_ = false;
+    std::vector<std::string> formats_;
+    std::deque<Drawing> drawings_;
 };
 
 }  // namespace adpipe::render_dot

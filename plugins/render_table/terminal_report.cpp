@@ -27,20 +27,48 @@ Emphasis emphasis_of(Nanoseconds part, Nanoseconds whole) {
 std::string labelled(const std::vector<render::LabelledText>& lines, int label_width, int width, bool colour) {
     std::string out;
     for (const auto& [label, text] : lines) {
-        out += render::emphasised(render::pad_right(label, label_width), Emphasis::quiet, colour) + "  " +
-               render::fit(render::visible_text(text), width - label_width - 2) + "\n";
+        std::string head = render::emphasised(render::pad_right(label, label_width), Emphasis::quiet, colour) + "  ";
+        for (const std::string& line : render::wrapped(render::visible_text(text), width - label_width - 2)) {
+            out.append(head).append(line).append("\n");
+            head.assign(static_cast<std::size_t>(label_width) + 2, ' ');
+        }
     }
     return out;
 }
 
-std::string kernels_table(const LayerView& view, render::Fold fold, int width, bool colour) {
+/// The evidence of all kernels, if it is one: then it need not be said line by line.
+std::string common_evidence(const std::vector<render::ReportPart>& parts) {
+    const std::string* common = nullptr;
+    for (const render::ReportPart& part : parts) {
+        for (const render::ReportLine& line : part.lines) {
+            if (common != nullptr && *common != line.evidence) return {};
+            common = &line.evidence;
+        }
+    }
+    return common != nullptr ? *common : std::string{};
+}
+
+double longest(const std::vector<render::ReportPart>& parts) {
+    Nanoseconds most = 0;
+    for (const render::ReportPart& part : parts) {
+        for (const render::ReportLine& line : part.lines) most = std::max(most, line.time.median);
+    }
+    return static_cast<double>(most);
+}
+
+std::string kernels_table(const LayerView& view, const std::vector<render::ReportPart>& parts, int width, bool colour) {
+    constexpr int least_width_for_bars = 90;
+    const bool mixed_evidence = common_evidence(parts).empty();
+    const double most = longest(parts);
     const bool streams = view.times.streams.size() > 1;
     std::vector<TextTable::Column> columns{{"node", false, 10, 60}, {"kernel", false, 10, 60}};
     if (streams) columns.push_back({.head = "stream", .right = true, .gap = 1});
     for (const char* head : {"median", "min", "max", "share"}) columns.push_back({.head = head, .right = true, .gap = 1});
-    columns.push_back({"evidence"});
+    const bool bars = width >= least_width_for_bars;
+    if (bars) columns.push_back({.head = "", .gap = 1});
+    if (mixed_evidence) columns.push_back({.head = "evidence", .gap = 1});
     TextTable table(columns);
-    for (const render::ReportPart& part : render::report_parts(view, fold)) {
+    for (const render::ReportPart& part : parts) {
         std::vector<TextTable::Cell> head{{part.head, Emphasis::strong}, {}};
         if (streams) head.push_back({});
         head.push_back({render::microseconds_text(part.time), Emphasis::strong});
@@ -54,7 +82,8 @@ std::string kernels_table(const LayerView& view, render::Fold fold, int width, b
             cells.push_back({render::microseconds_text(line.time.minimum)});
             cells.push_back({render::microseconds_text(line.time.maximum)});
             cells.push_back({render::percent_text(line.time.median, view.times.sum), emphasis_of(line.time.median, view.times.sum)});
-            cells.push_back({line.evidence, Emphasis::quiet});
+            if (bars) cells.push_back(render::bar_cell(static_cast<double>(line.time.median), most));
+            if (mixed_evidence) cells.push_back({line.evidence, Emphasis::quiet});
             table.add_row(std::move(cells));
         }
     }
@@ -92,14 +121,17 @@ std::string terminal_report(const LayerView& view, render::Fold fold, std::strin
     std::string out = render::emphasised(render::fit(render::visible_text(render::layer_title(view, pipeline)), width), Emphasis::strong, colour) + "\n";
     std::vector<render::LabelledText> head{{"nodes", render::nodes_line(view)}};
     for (auto& line : render::boundary_lines(view)) head.push_back(std::move(line));
+    std::vector<render::ReportPart> parts;
     if (view.has_trace()) {
         head.push_back({"window", view.attribution->window->description});
         head.push_back({"shown", render::steps_line(view) + ", in µs"});
+        parts = render::report_parts(view, fold);
+        if (const std::string evidence = common_evidence(parts); !evidence.empty()) head.push_back({"known", "all kernels by evidence '" + evidence + "'"});
     }
     out += labelled(head, 6, width, colour) + "\n";
     if (!view.has_trace()) return out + nodes_table(view, fold, width, colour);
     if (view.kernels.empty()) return out + "the chosen steps hold no kernel of this layer\n" + labelled(render::total_lines(view), 11, width, colour);
-    out += kernels_table(view, fold, width, colour) + "\n";
+    out += kernels_table(view, parts, width, colour) + "\n";
     return out + labelled(render::total_lines(view), 11, width, colour);
 }
 

@@ -91,17 +91,22 @@ std::string inventory_markdown(const KernelCount& count, const Window& window) {
     return text + "\nsum = busy + overlap; span = busy + idle. Over several steps the span is the sum of theirs.\n";
 }
 
+double longest(const std::vector<KernelGroup>& groups) {
+    return groups.empty() ? 0 : static_cast<double>(groups.front().total);  // sorted by time
+}
+
 std::string inventory_terminal(const KernelCount& count, const Window& window, std::size_t most,
                                const Terminal& terminal) {
     std::string text = render::visible_text(what_was_counted(count, window)) + "\n\n";
     render::TextTable categories(
-        {{"category", false, 12}, {"count", true}, {"total µs", true}, {"mean µs", true}, {"share", true}});
+        {{"category", false, 12}, {"count", true}, {"total µs", true}, {"mean µs", true}, {"share", true}, {.head = "", .gap = 1}});
     for (const KernelGroup& group : count.categories) {
         categories.add_row({{group.name},
                             {render::count_text(group.count)},
                             {render::microseconds_text(group.total)},
                             {render::microseconds_text(static_cast<Nanoseconds>(group.mean() + 0.5))},
-                            {render::percent_text(group.total, count.total)}});
+                            {render::percent_text(group.total, count.total)},
+                            render::bar_cell(static_cast<double>(group.total), longest(count.categories))});
     }
     text += categories.text(terminal.columns, terminal.colour) + "\n";
     render::TextTable kernels({{"kernel", false, 20},
@@ -110,7 +115,8 @@ std::string inventory_terminal(const KernelCount& count, const Window& window, s
                                {"count", true},
                                {"total µs", true},
                                {"mean µs", true},
-                               {"share", true}});
+                               {"share", true},
+                               {.head = "", .gap = 1}});
     KernelGroup rest;
     for (std::size_t i = 0; i < count.kernels.size(); ++i) {
         const KernelGroup& group = count.kernels[i];
@@ -125,7 +131,8 @@ std::string inventory_terminal(const KernelCount& count, const Window& window, s
                          {render::count_text(group.count)},
                          {render::microseconds_text(group.total)},
                          {render::microseconds_text(static_cast<Nanoseconds>(group.mean() + 0.5))},
-                         {render::percent_text(group.total, count.total)}});
+                         {render::percent_text(group.total, count.total)},
+                         render::bar_cell(static_cast<double>(group.total), longest(count.kernels))});
     }
     if (rest.count > 0) {
         kernels.add_row({{fmt::format("{} more names", count.kernels.size() - most)},

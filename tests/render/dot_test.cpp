@@ -1,5 +1,7 @@
 #include "sample.hpp"
 
+#include <adpipe/render/palette.hpp>
+
 #include <doctest/doctest.h>
 
 #include <sys/stat.h>
@@ -135,6 +137,38 @@ TEST_CASE("Graphviz accepts hostile names and shows them as text") {
     CHECK_FALSE(dot_has(svg, ">evil<"));
     CHECK(context->files.at("092_compile_compile_model_layer1.png").substr(1, 3) == "PNG");
     CHECK(context->files.size() == 2);
+}
+
+TEST_CASE("a dark picture has no colour of the light one but the heat scale, and the same text") {
+    const Sample sample = make_sample("=\"#ffffff\" #ffffff");
+    const std::string light = dot_of(sample);
+    const std::string dark = dot_of(sample, true, {{"formats", std::vector<std::string>{"dot"}}, {"theme", std::string{"dark"}}});
+    for (const render::DarkColour& pair : render::dark_colours()) CHECK_FALSE_MESSAGE(dot_has(dark, "=\"" + std::string{pair.light} + "\""), pair.light);
+    for (const render::HeatStep& step : render::heat_scale()) CHECK(dot_has(dark, std::string{step.shade.fill}));
+    for (const std::string& text : {light, dark}) CHECK(dot_has(text, R"(=\"#ffffff\" #ffffff)"));
+    CHECK(dark.size() == light.size());
+}
+
+TEST_CASE("SVG is light, and dark where the viewer wants it") {
+    const Script draws("echo '<?xml version=\"1.0\"?><svg width=\"8\"\n height=\"8\"><g/></svg>'");
+    const auto svg = [&](const std::string& theme) {
+        return rendered("render.dot", make_sample(), {{"program", draws.path()}, {"theme", theme}, {"formats", std::vector<std::string>{"svg"}}})
+            ->files.at("092_compile_compile_model_layer1.svg");
+    };
+    CHECK(dot_has(svg("auto"), " height=\"8\">\n<style>@media screen and (prefers-color-scheme: dark) {"));
+    CHECK(dot_has(svg("auto"), "[fill=\"#1a1a1a\"] { fill: #e8e8e8 }"));
+    CHECK(dot_has(svg("auto"), "}</style><g/></svg>"));
+    CHECK_FALSE(dot_has(svg("light"), "<style>"));
+    CHECK_FALSE(dot_has(svg("dark"), "<style>"));
+}
+
+TEST_CASE("without Graphviz every layer has its DOT text, asked for or not") {
+    auto context = make_sample().context();
+    context->selection.layers = {0, 1};
+    renderer("render.dot", {{"program", std::string{"no-such-program-as-this"}}, {"formats", std::vector<std::string>{"png", "svg"}}})->run(*context);
+    CHECK(context->files.size() == 3);
+    for (const auto& [name, text] : context->files) CHECK_MESSAGE(name.substr(name.size() - 4) == ".dot", name);
+    CHECK(context->reports.size() == 1);
 }
 
 TEST_CASE("without Graphviz there is the DOT text and a hint") {

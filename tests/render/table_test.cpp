@@ -39,30 +39,30 @@ out     %sum_1  2x4x8 bf16  behind the last layer
 window  graph 5, batch size 8: 2 of 3 replays, 1 cut off at the start
 shown   decode · batch size 8 · median of 2 replays, in µs
 
-node                    kernel               stream median   min   max  share  evidence
+node                    kernel               stream median   min   max  share          evidence
 Norm                                                  2.00              3.4 %
-  input_layernorm       rms_norm_kernel          13   2.00  2.00  2.00  3.4 %  lineage
+  input_layernorm       rms_norm_kernel          13   2.00  2.00  2.00  3.4 % ▊        lineage
 Attention › KV                                        4.00              6.8 %
-  kv_proj               gemm_kernel              29   4.00  4.00  4.00  6.8 %  lineage
+  kv_proj               gemm_kernel              29   4.00  4.00  4.00  6.8 % █▋       lineage
 Attention › Q                                         4.00              6.8 %
-  q_proj                gemm_kernel              13   3.00  3.00  3.00  5.1 %  lineage
-                        splitKreduce_kernel      13   1.00  1.00  1.00  1.7 %  lineage
+  q_proj                gemm_kernel              13   3.00  3.00  3.00  5.1 % █▎       lineage
+                        splitKreduce_kernel      13   1.00  1.00  1.00  1.7 % ▍        lineage
 Attention                                             16.0             27.4 %
-  attention_with_cache  fmhaSm100fKernel_Qkv     13   11.0  10.0  12.0 18.8 %  annotation
-  o_proj                gemm_kernel              13   5.00  5.00  5.00  8.5 %  sequence
+  attention_with_cache  fmhaSm100fKernel_Qkv     13   11.0  10.0  12.0 18.8 % ████▍    annotation
+  o_proj                gemm_kernel              13   5.00  5.00  5.00  8.5 % ██       sequence
 Mixture of experts › Router                           2.00              3.4 %
-  gate                  router_gemm_kernel       13   2.00  2.00  2.00  3.4 %  sequence
+  gate                  router_gemm_kernel       13   2.00  2.00  2.00  3.4 % ▊        sequence
 Mixture of experts › Shared experts                   8.00             13.7 %
-  swiglu_mlp            swiglu_kernel            29   8.00  8.00  8.00 13.7 %  lineage
+  swiglu_mlp            swiglu_kernel            29   8.00  8.00  8.00 13.7 % ███▎     lineage
 Mixture of experts › Experts                          20.0             34.2 %
-  moe_fused             experts_kernel           13   20.0  20.0  20.0 34.2 %  name
+  moe_fused             experts_kernel           13   20.0  20.0  20.0 34.2 % ████████ name
 Mixture of experts                                    1.00              1.7 %
-  add                   add_kernel               13   1.00  1.00  1.00  1.7 %  lineage
+  add                   add_kernel               13   1.00  1.00  1.00  1.7 % ▍        lineage
 Residual                                              1.00              1.7 %
-  add                   add_kernel               13   1.00  1.00  1.00  1.7 %  lineage
+  add                   add_kernel               13   1.00  1.00  1.00  1.7 % ▍        lineage
 On no node                                           0.500              0.9 %
-  -                     mystery_kernel           13  0.500 0.500 0.500  0.9 %  lineage
-─────────────────────────────────────────────────────────────────────────────────────────
+  -                     mystery_kernel           13  0.500 0.500 0.500  0.9 % ▎        lineage
+─────────────────────────────────────────────────────────────────────────────────────────────────
 sum                                                   58.5              100 %
 )";
 
@@ -79,6 +79,17 @@ TEST_CASE("the terminal report shows everything, adds up and fits 100 columns") 
     CHECK(text.find("on no node   500 ns, 1 kernel: its range names a module that the dump does not hold\n") != std::string::npos);
     CHECK(text.find("in no layer  700 ns of each step") != std::string::npos);
     CHECK(text.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("one evidence for all kernels is said once") {
+    Sample sample = make_sample();
+    auto attribution = std::make_shared<Attribution>(*sample.attribution);
+    attribution->evidence.assign(attribution->evidence.size(), Evidence::sequence);
+    sample.attribution = attribution;
+    const std::string text = rendered("render.table", sample)->printed;
+    CHECK(text.find("known   all kernels by evidence 'sequence'\n") != std::string::npos);
+    CHECK(text.find("share  evidence") == std::string::npos);
+    CHECK(text.find("sequence", text.find("node  ")) == std::string::npos);
 }
 
 TEST_CASE("colour is only there where the terminal has it, and changes no text") {

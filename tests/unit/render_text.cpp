@@ -6,7 +6,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
+#include <vector>
 
 using namespace adpipe;
 using namespace adpipe::render;
@@ -136,6 +138,26 @@ TEST_CASE("text is measured, cut and padded in columns") {
     CHECK(fit_middle("abcdefghij", 5) == "ab…ij");
     CHECK(pad_left("漢", 4) == "  漢");
     CHECK(pad_right("ab", 4) == "ab  ");
+}
+
+TEST_CASE("long lines are broken at spaces, and what stands apart stays apart") {
+    CHECK(wrapped("", 5) == std::vector<std::string>{""});
+    CHECK(wrapped("one two  three", 8) == std::vector<std::string>{"one two", "three"});
+    CHECK(wrapped("one  two", 8) == std::vector<std::string>{"one  two"});
+    CHECK(wrapped("abcdefgh 漢字", 4) == std::vector<std::string>{"abc…", "漢字"});
+}
+
+TEST_CASE("bars are as long as their share") {
+    CHECK(bar_text(0, 4).empty());
+    CHECK(bar_text(-1, 4).empty());
+    CHECK(bar_text(std::nan(""), 4).empty());
+    CHECK(bar_text(1e-9, 4) == "▏");
+    CHECK(bar_text(0.5, 4) == "██");
+    CHECK(bar_text(0.53125, 4) == "██▏");
+    CHECK(bar_text(1, 4) == "████");
+    CHECK(bar_text(7, 4) == "████");
+    CHECK(bar_cell(1, 0).text.empty());
+    CHECK(bar_cell(3, 6).text == "████");
 }
 
 TEST_CASE("tables line up, fit their width and obey the wish for no colour") {

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace adpipe::render {
 
@@ -23,6 +24,10 @@ ADPIPE_EXPORT std::string fit_middle(std::string_view text, int columns);
 /// `text` with spaces on its right (or left) up to `columns` columns.
 ADPIPE_EXPORT std::string pad_right(std::string_view text, int columns);
 ADPIPE_EXPORT std::string pad_left(std::string_view text, int columns);
+/// `text` as lines of at most `columns` columns, broken at spaces; a longer word is cut. At least one line.
+ADPIPE_EXPORT std::vector<std::string> wrapped(std::string_view text, int columns);
+/// A bar for `share` (0 to 1, what lies outside is cut off) of `columns` columns, in eighths of a column; a share above 0 shows at least one eighth.
+ADPIPE_EXPORT std::string bar_text(double share, int columns);
 
 /// visible_text with & < > " ' as entities: text or attribute value in XML, HTML and Graphviz' HTML-like labels.
 ADPIPE_EXPORT std::string xml_text(std::string_view text);

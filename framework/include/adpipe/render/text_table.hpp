@@ -52,4 +52,7 @@ private:
     std::vector<Row> rows_;
 };
 
+/// The cell of a column of bars, for a column without head and with a gap of 1: `part` as a bar of up to 8 columns, the largest of them full.
+ADPIPE_EXPORT TextTable::Cell bar_cell(double part, double largest);
+
 }  // namespace adpipe::render
