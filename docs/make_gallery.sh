@@ -13,6 +13,8 @@ stem=$out/092_compile_compile_model_layer5
 "$adpipe" "${layer[@]}" --also html,csv,markdown,mermaid,perfetto,model_explorer -o "$out" >"$out/terminal" 2>/dev/null
 "$adpipe" tables $sample/decode.sqlite --dump $sample/dumps --phase decode -o "$out" >/dev/null 2>&1
 "$adpipe" inventory $sample/decode.sqlite --phase decode >"$out/inventory" 2>/dev/null
+"$adpipe" walkthrough samples/served_model/simulated_served_model.trace.json.gz --layer 5 >"$out/walkthrough" 2>/dev/null
+"$adpipe" sources samples/served_model/simulated_served_model.trace.json.gz --phase decode >"$out/sources" 2>/dev/null
 "$adpipe" map samples/served_model/simulated_served_model.trace.json.gz --layer 5 >"$out/map" 2>/dev/null
 cp "$stem.png" docs/images/deepseek_layer5.png
 if chromium=$(command -v chromium || command -v google-chrome); then
@@ -94,6 +96,10 @@ END
     section "Prefill beside decode" "render.kernel_map, adpipe map"
     printf 'On the terminal, as Markdown and as a page; here of [another sample](../samples/served_model/README.md), simulated as well.\n\n'
     shown text 24 140 "$out/map"
+    section "A layer in words" "render.walkthrough, adpipe walkthrough"
+    shown text 60 140 "$out/walkthrough"
+    section "From source lines to kernels" "render.source_trace, adpipe sources"
+    shown text 40 140 "$out/sources"
 } >"$out/gallery.md"
 mv "$out/gallery.md" docs/gallery.md
 echo "made docs/gallery.md"

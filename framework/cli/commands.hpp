@@ -24,6 +24,8 @@ int cmd_kernels(const Arguments& arguments);
 int cmd_layers(const Arguments& arguments);
 int cmd_tables(const Arguments& arguments);
 int cmd_map(const Arguments& arguments);
+int cmd_walkthrough(const Arguments& arguments);
+int cmd_sources(const Arguments& arguments);
 int cmd_inventory(const Arguments& arguments);
 int cmd_steps(const Arguments& arguments);
 int cmd_doctor(const Arguments& arguments);

@@ -23,6 +23,8 @@ constexpr Command all_commands[] = {
     {"layers", "finds the layers in a trace alone, and lists their kernels", cmd_layers},
     {"tables", "writes tables of all layers, per batch size, and of all kernels", cmd_tables},
     {"map", "sets the kernels of a layer in prefill beside those in decode", cmd_map},
+    {"walkthrough", "walks through a layer or a kernel: shapes, launch, occupancy, source lines", cmd_walkthrough},
+    {"sources", "leads from source lines to kernels, by the call stacks of a trace", cmd_sources},
     {"inventory", "counts the kernels of a trace by name and by what they do", cmd_inventory},
     {"steps", "lists the forward passes of a trace, and which of them are used", cmd_steps},
     {"doctor", "says what a trace can tell, and how to record a better one", cmd_doctor},

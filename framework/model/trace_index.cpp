@@ -27,7 +27,11 @@ RangeIndex::RangeIndex(const Annotations& ranges) : ranges_(ranges), parent_(ran
     for (std::size_t i = 0; i < order_.size(); ++i) {
         const std::uint32_t r = order_[i];
         if (i > 0 && ranges.thread[order_[i - 1]] != ranges.thread[r]) open.clear();
-        while (!open.empty() && ranges.end[open.back()] < ranges.start[r]) open.pop_back();
+        // A range that begins where another ends, and goes on, is not inside of it.
+        const auto is_over = [&](std::uint32_t other) {
+            return ranges.end[other] < ranges.start[r] || (ranges.end[other] == ranges.start[r] && ranges.end[r] > ranges.end[other]);
+        };
+        while (!open.empty() && is_over(open.back())) open.pop_back();
         if (!open.empty()) parent_[r] = open.back();
         open.push_back(r);
     }

@@ -209,14 +209,17 @@ private:
     /// What the kernels of a row measured.
     struct Samples {
         std::vector<Nanoseconds> durations;
+        std::vector<std::uint32_t> list;
         std::map<std::uint32_t, std::uint32_t> shapes;  ///< how often each launch shape came
 
         void add(const Kernels& kernels, std::uint32_t k) {
             durations.push_back(kernels.end[k] - kernels.start[k]);
+            list.push_back(k);
             if (!kernels.shape.empty() && kernels.shape[k] != 0) ++shapes[kernels.shape[k]];
         }
         void put_into(ProfileRow& row) {
             row.time = spread_of(std::move(durations));
+            row.kernels = std::move(list);
             for (const auto& [shape, count] : shapes) row.shapes.push_back(shape);
             std::stable_sort(row.shapes.begin(), row.shapes.end(),
                              [this](std::uint32_t a, std::uint32_t b) { return shapes.at(a) > shapes.at(b); });

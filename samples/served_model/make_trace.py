@@ -87,17 +87,17 @@ class Recording:
 
 
 def attention_block(r, tokens, context, sequences, first):
-    layer = "layers.py(142): forward"
+    layer = "layers.py(130): forward"
     r.norm([layer, "layers.py(37): rms_norm"], tokens, first)
-    r.gemm([layer, "nn.Module: Attention", "attention.py(88): forward", "linear.py(21): qkv_proj"], tokens, HIDDEN, QKV)
+    r.gemm([layer, "nn.Module: Attention", "attention.py(80): forward", "linear.py(21): qkv_proj"], tokens, HIDDEN, QKV)
     attention = [layer, "nn.Module: Attention"]
-    r.launch("flashinfer::apply_rope", [*attention, "attention.py(93): forward", "rope.py(54): apply_rope"], [[tokens, QKV], [tokens]], [BF16, LONG],
+    r.launch("flashinfer::apply_rope", [*attention, "attention.py(80): forward", "rope.py(54): apply_rope"], [[tokens, QKV], [tokens]], [BF16, LONG],
              "void flashinfer::BatchQKApplyRotaryPosIdsCosSinCacheKernel<true, 128u, 8u, 16u, __nv_bfloat16, long>(__nv_bfloat16*, float*, long*)",
              [ceil(tokens, 8), 1, 1], [16, 8, 1], 48, 0, 4 * tokens * QKV)
-    r.launch("vllm::reshape_and_cache_flash", [*attention, "attention.py(97): forward", "cache.py(31): store"], [[tokens, KV_HEADS, HEAD_DIM]] * 2, [BF16, BF16],
+    r.launch("vllm::reshape_and_cache_flash", [*attention, "attention.py(80): forward", "cache.py(31): store"], [[tokens, KV_HEADS, HEAD_DIM]] * 2, [BF16, BF16],
              "void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, __nv_bfloat16, (vllm::Fp8KVCacheDataType)0>(__nv_bfloat16 const*, __nv_bfloat16*, long const*)",
              [tokens, 1, 1], [512, 1, 1], 26, 0, 8 * tokens * KV_HEADS * HEAD_DIM)
-    where = [*attention, "attention.py(101): forward"]
+    where = [*attention, "attention.py(80): forward"]
     if sequences == 1:
         r.launch("flash_attn::fwd", [*where, "flash.py(66): prefill"], [[tokens, HEADS, HEAD_DIM], [tokens, KV_HEADS, HEAD_DIM]], [BF16, BF16],
                  "void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<flash::CollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1>, cute::C<1>, "
@@ -111,8 +111,8 @@ def attention_block(r, tokens, context, sequences, first):
         r.launch("flashinfer::batch_decode", [*where, "flash.py(95): decode"], [[sequences * 4, HEADS, HEAD_DIM]], [F32],
                  "void flashinfer::PersistentVariableLengthMergeStatesKernel<8u, 16u, 8u, 4u, float, __nv_bfloat16, int>(float*, float*, __nv_bfloat16*)",
                  [132, 1, 1], [16, 8, 1], 40, 8_192, 16 * sequences * HEADS * HEAD_DIM)
-    r.gemm([*attention, "attention.py(108): forward", "linear.py(30): o_proj"], tokens, HIDDEN, HIDDEN)
-    r.norm(["layers.py(147): forward", "layers.py(37): rms_norm"], tokens, False)
+    r.gemm([*attention, "attention.py(80): forward", "linear.py(30): o_proj"], tokens, HIDDEN, HIDDEN)
+    r.norm(["layers.py(130): forward", "layers.py(37): rms_norm"], tokens, False)
 
 
 def activation(r, stack, tokens, width):
@@ -123,28 +123,28 @@ def activation(r, stack, tokens, width):
 
 def feed_forward(r, tokens, dense):
     if dense:
-        block = ["layers.py(149): forward", "nn.Module: MLP"]
-        r.gemm([*block, "mlp.py(24): forward"], tokens, HIDDEN, 2 * DENSE_WIDTH)
-        activation(r, [*block, "mlp.py(25): forward", "activation.py(12): silu_and_mul"], tokens, DENSE_WIDTH)
-        r.gemm([*block, "mlp.py(26): forward"], tokens, DENSE_WIDTH, HIDDEN)
+        block = ["layers.py(130): forward", "nn.Module: MLP"]
+        r.gemm([*block, "mlp.py(20): forward"], tokens, HIDDEN, 2 * DENSE_WIDTH)
+        activation(r, [*block, "mlp.py(20): forward", "activation.py(12): silu_and_mul"], tokens, DENSE_WIDTH)
+        r.gemm([*block, "mlp.py(20): forward"], tokens, DENSE_WIDTH, HIDDEN)
         return
-    block = ["layers.py(149): forward", "nn.Module: MoE"]
-    r.gemm([*block, "moe.py(61): forward"], tokens, HIDDEN, EXPERTS)
-    r.launch("vllm::topk_softmax", [*block, "moe.py(63): forward", "router.py(18): select_experts"], [[tokens, EXPERTS]], [BF16],
+    block = ["layers.py(130): forward", "nn.Module: MoE"]
+    r.gemm([*block, "moe.py(55): forward"], tokens, HIDDEN, EXPERTS)
+    r.launch("vllm::topk_softmax", [*block, "moe.py(55): forward", "router.py(18): select_experts"], [[tokens, EXPERTS]], [BF16],
              f"void vllm::moe::topkGatingSoftmax<8, {EXPERTS}, 4, 16, int, __nv_bfloat16>(__nv_bfloat16 const*, bool const*, float*, int, int*, int*, int, int, int)",
              [ceil(tokens, 64), 1, 1], [32, 4, 1], 40, 0, 8 * tokens * EXPERTS)
-    r.launch("vllm::moe_align_block_size", [*block, "moe.py(66): forward", "router.py(41): align"], [[tokens, TOP_K]], ["int"],
+    r.launch("vllm::moe_align_block_size", [*block, "moe.py(55): forward", "router.py(41): align"], [[tokens, TOP_K]], ["int"],
              "void vllm::moe::moe_align_block_size_kernel<int>(int const*, int*, int*, int*, int, int, int, unsigned long)", [1, 1, 1], [1024, 1, 1], 32, 4_352,
              32 * tokens * TOP_K)
     rows, tile = tokens * TOP_K, 128 if tokens >= 128 else 16
     used = min(EXPERTS, rows)
-    for line, width, out in ((70, HIDDEN, 2 * EXPERT_WIDTH), (73, EXPERT_WIDTH, HIDDEN)):
-        r.launch("vllm::fused_moe", [*block, f"moe.py({line}): forward", "fused_moe.py(112): invoke"], [[rows, width], [EXPERTS, out, width]], [BF16, BF16],
+    for up, width, out in ((True, HIDDEN, 2 * EXPERT_WIDTH), (False, EXPERT_WIDTH, HIDDEN)):
+        r.launch("vllm::fused_moe", [*block, "moe.py(55): forward", "fused_moe.py(112): invoke"], [[rows, width], [EXPERTS, out, width]], [BF16, BF16],
                  "fused_moe_kernel", [ceil(rows, tile) * ceil(out, 128), 1, 1], [256 if tile == 128 else 128, 1, 1], 232 if tile == 128 else 96, 98_304,
                  2 * (rows * (width + out) + used * width * out), 2.0 * rows * width * out)
-        if line == 70:
-            activation(r, [*block, "moe.py(71): forward", "activation.py(12): silu_and_mul"], rows, EXPERT_WIDTH)
-    r.launch("vllm::moe_sum", [*block, "moe.py(75): forward"], [[tokens, TOP_K, HIDDEN]], [BF16],
+        if up:
+            activation(r, [*block, "moe.py(55): forward", "activation.py(12): silu_and_mul"], rows, EXPERT_WIDTH)
+    r.launch("vllm::moe_sum", [*block, "moe.py(55): forward"], [[tokens, TOP_K, HIDDEN]], [BF16],
              "void vllm::moe::moe_sum_kernel<c10::BFloat16, 4>(c10::BFloat16*, c10::BFloat16 const*, int)", [tokens, 1, 1], [1024, 1, 1], 24, 0, 2 * tokens * 5 * HIDDEN)
 
 
@@ -153,16 +153,16 @@ def step(r, kind, tokens, sequences, context):
 
     def forward():
         def layers():
-            r.launch("aten::embedding", ["model.py(77): forward", "nn.Module: Embedding"], [[VOCABULARY, HIDDEN], [tokens]], [BF16, LONG],
+            r.launch("aten::embedding", ["nn.Module: Embedding"], [[VOCABULARY, HIDDEN], [tokens]], [BF16, LONG],
                      "void at::native::(anonymous namespace)::indexSelectLargeIndex<c10::BFloat16, long, unsigned int, 2, 2, -2, true>(at::cuda::detail::TensorInfo<c10::BFloat16, unsigned int>)",
                      [tokens * 4, 1, 1], [128, 1, 1], 32, 0, 4 * tokens * HIDDEN)
             for layer in range(LAYERS):
                 def one_layer(layer=layer):
                     attention_block(r, tokens, context, sequences, layer == 0)
                     feed_forward(r, tokens, layer < DENSE_LAYERS)
-                r.frames(["model.py(80): forward", f"nn.Module: DecoderLayer_{layer}"], one_layer)
-            r.norm(["model.py(82): forward", "layers.py(37): rms_norm"], tokens, False)
-            r.gemm(["model.py(84): forward", "nn.Module: LMHead", "linear.py(44): logits"], sequences, HIDDEN, VOCABULARY)
+                r.frames([f"nn.Module: DecoderLayer_{layer}"], one_layer)
+            r.norm(["layers.py(37): rms_norm"], tokens, False)
+            r.gemm(["nn.Module: LMHead", "linear.py(44): logits"], sequences, HIDDEN, VOCABULARY)
             r.launch("aten::argmax", ["sampler.py(29): greedy"], [[sequences, VOCABULARY]], [BF16],
                      "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<c10::BFloat16, at::native::ArgMaxOps<float>, unsigned int, long, 4, 4>>(Params)",
                      [sequences, 1, 1], [32, 16, 1], 40, 16_384, 2 * sequences * VOCABULARY)

@@ -44,6 +44,22 @@ TEST_CASE("a range index finds the innermost open range of a thread") {
     CHECK(index.parent(0) == RangeIndex::none);
 }
 
+TEST_CASE("a range that begins where another ends is not inside of it, unless it ends there as well") {
+    Annotations ranges;
+    add_range(ranges, 1, 0, 100);   // 0
+    add_range(ranges, 1, 10, 50);   // 1
+    add_range(ranges, 1, 50, 80);   // 2: follows it
+    add_range(ranges, 1, 60, 80);   // 3
+    add_range(ranges, 1, 80, 80);   // 4: empty, at the end of both
+    const RangeIndex index(ranges);
+    CHECK(index.parent(2) == 0);
+    CHECK(index.parent(3) == 2);
+    CHECK(index.parent(4) == 3);
+    CHECK(index.innermost(1, 50) == 2);
+    CHECK(index.innermost(1, 80) == 4);
+    CHECK(index.innermost(1, 90) == 0);
+}
+
 TEST_CASE("a launch index takes the last call of a reused id before the kernel, and never another process's") {
     Trace trace;
     const auto add_call = [&](std::uint16_t process, std::uint64_t correlation, Nanoseconds start) {

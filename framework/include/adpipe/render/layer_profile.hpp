@@ -26,7 +26,8 @@ struct ProfileRow {
     VertexId node = no_vertex;  ///< of the example layer; no_vertex: not known, or only in layers that depart from it
     bool regular = true;        ///< in the example; false: runs only in some layers of the kind
     Spread time;                ///< over layers and steps; `count` is how often it ran
-    std::uint32_t example = 0;  ///< the first of its kernels, index into Trace::kernels
+    std::uint32_t example = 0;  ///< one of its kernels, index into Trace::kernels; of regular rows all of the same execution of a layer
+    std::vector<std::uint32_t> kernels;  ///< all of them
     /// How it was launched: indices into Trace::shapes, the commonest first; empty where the trace does not tell.
     std::vector<std::uint32_t> shapes;
 };

@@ -1,0 +1,117 @@
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/front_door.hpp"
+#include "cli/pipeline_run.hpp"
+#include "cli/trace_kind.hpp"
+#include "config/layer_selection.hpp"
+#include "run/pipeline_builder.hpp"
+
+namespace adpipe::cli {
+namespace {
+
+struct WalkOptions {
+    std::string trace;
+    std::optional<std::string> dump;
+    std::optional<std::string> module;
+    std::optional<std::string> pattern;
+    std::optional<std::string> layer;
+    LayerSelection layers;
+    std::string kernel;
+    StepOptions steps{"all"};
+    std::string format = "table";
+    std::optional<std::string> output;
+};
+
+/// A trace with all that leads to source lines, where its format has such things.
+void add_detailed_trace(PipelineBuilder& pipeline, const std::string& file) {
+    auto trace = add_trace(pipeline, file);
+    if (trace_stage(file) == "trace.kineto") trace.with("python", "all").with("details", true);
+}
+
+/// Where documents go: to a directory, or to standard output.
+void add_document(PipelineBuilder::Step renderer, const WalkOptions& options) {
+    renderer.with("formats", std::vector<std::string>{options.output || options.format == "markdown" ? "markdown" : "terminal"}).with("print", !options.output);
+}
+
+PipelineBuilder walkthrough_pipeline(const WalkOptions& options) {
+    PipelineBuilder pipeline{"walkthrough"};
+    if (options.output) pipeline.output(*options.output);
+    pipeline.layers(options.layers);
+    if (options.dump) {
+        add_dump(pipeline, *options.dump, options.module);
+        pipeline.add("member.dataflow");
+    }
+    add_detailed_trace(pipeline, options.trace);
+    options.steps.add_window(pipeline).with("may_be_empty", true);
+    if (options.dump) pipeline.add("align.evidence");
+    else if (options.pattern) pipeline.add("segment.anchor").with("kernel", *options.pattern);
+    else pipeline.add("segment.period");
+    auto renderer = pipeline.add("render.walkthrough");
+    if (!options.kernel.empty()) renderer.with("kernel", options.kernel);
+    add_document(renderer, options);
+    return pipeline;
+}
+
+PipelineBuilder sources_pipeline(const WalkOptions& options) {
+    PipelineBuilder pipeline{"sources"};
+    if (options.output) pipeline.output(*options.output);
+    add_detailed_trace(pipeline, options.trace);
+    options.steps.add_window(pipeline);
+    add_document(pipeline.add("render.source_trace"), options);
+    return pipeline;
+}
+
+}  // namespace
+
+int cmd_walkthrough(const Arguments& arguments) {
+    WalkOptions options;
+    PipelineOptions run_options;
+    CommandLine line{"walkthrough", "TRACE",
+                     "Walks through a layer, or one of its kernels: what runs in which order, called from where with which shapes, launched how, how much of "
+                     "the\n"
+                     "GPU it can fill, how long it takes; and what the trace does not hold. Needs no dump.",
+                     "adpipe walkthrough samples/served_model/simulated_served_model.trace.json.gz --layer 5"};
+    line.argument("TRACE", trace_doc, &options.trace);
+    line.option("layer", "N", "the kind of layer that this one is of (default: the kind with the most time)", &options.layer);
+    line.option("kernel", "KERNEL", "only this kernel of it: a part of its name, or its position", &options.kernel);
+    options.steps.add_to(line);
+    line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)", &options.dump);
+    line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.module);
+    line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer", &options.pattern);
+    line.option("format", "FORMAT", "table or markdown (default: table)", &options.format);
+    line.option("output,o", "DIR", "write walkthrough.md there", &options.output);
+    run_options.add_to(line);
+    if (const auto done = line.parse(arguments)) return *done;
+    if (const auto wrong = options.steps.check("walkthrough")) return *wrong;
+    if (const auto wrong = check_choice("walkthrough", "format", options.format, {"table", "markdown"})) return *wrong;
+    if (options.dump && options.pattern) return usage_error("ADP-USE-021", "--dump and --pattern are ways to find layers; give one", "walkthrough");
+    if (options.layer) {
+        if (const std::string wrong = add_layers(*options.layer, options.layers); !wrong.empty()) return usage_error("ADP-USE-011", wrong, "walkthrough");
+    }
+    run_options.narrate = options.output.has_value();
+    RunResult result;
+    return finish(run_pipeline(walkthrough_pipeline(options).config(), run_options, result));
+}
+
+int cmd_sources(const Arguments& arguments) {
+    WalkOptions options;
+    PipelineOptions run_options;
+    CommandLine line{"sources", "TRACE",
+                     "Leads from the program's source lines to its kernels: the call stacks of a PyTorch trace as a list of files and lines, the parameters of "
+                     "every\n"
+                     "kernel, and one drawing from end to end, for a step of each phase and batch size.",
+                     "adpipe sources samples/served_model/simulated_served_model.trace.json.gz -o out"};
+    line.argument("TRACE", "JSON of the PyTorch profiler, recorded with with_stack=True", &options.trace);
+    options.steps.add_to(line);
+    line.option("format", "FORMAT", "table or markdown (default: table)", &options.format);
+    line.option("output,o", "DIR", "write source_trace.md there", &options.output);
+    run_options.add_to(line);
+    if (const auto done = line.parse(arguments)) return *done;
+    if (const auto wrong = options.steps.check("sources")) return *wrong;
+    if (const auto wrong = check_choice("sources", "format", options.format, {"table", "markdown"})) return *wrong;
+    run_options.narrate = options.output.has_value();
+    RunResult result;
+    return finish(run_pipeline(sources_pipeline(options).config(), run_options, result));
+}
+
+}  // namespace adpipe::cli

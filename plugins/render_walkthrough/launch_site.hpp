@@ -1,0 +1,59 @@
+#pragma once
+
+// Where a kernel was launched from: the operator with what it was called with, and the program's ranges and frames around it.
+
+#include <adpipe/model/trace_index.hpp>
+#include <adpipe/model/window.hpp>
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace adpipe::walkthrough {
+
+/// One operand that is no scalar, as it is shown: "8×2048 bf16".
+struct Operand {
+    std::vector<std::int64_t> shape;  ///< empty where the profiler wrote something else than a list of numbers
+    std::string text;
+    int bytes = 0;  ///< per element; 0: not known
+};
+
+struct LaunchSite {
+    bool replayed = false;         ///< by the launch of a whole graph: what is known is where that was launched
+    std::string call;              ///< "cudaLaunchKernelExC"; empty: the trace has no call for it
+    std::string op;                ///< innermost operator; empty: none was recorded
+    std::vector<Operand> operands; ///< of that operator
+    std::vector<std::string> frames;  ///< "attention.py(88): forward", "nn.Module: Attention"; the outermost first
+    std::vector<std::string> ranges;  ///< that the program set (NVTX, record_function), the outermost first
+};
+
+/// Keeps a reference to the window. May be read from several threads.
+class LaunchSites {
+public:
+    explicit LaunchSites(const Window& window);
+    LaunchSite of(std::uint32_t kernel) const;
+
+private:
+    /// The innermost range, and the `time` on the host that it is looked for at.
+    std::uint32_t range_of(std::uint32_t kernel, LaunchSite& site, Nanoseconds& time) const;
+
+    const Window& window_;
+    const Trace& trace_;
+    RangeIndex ranges_;
+    LaunchIndex launches_;
+    std::unordered_map<std::uint64_t, std::uint32_t> by_external_;  ///< operators; RangeIndex::none where several have the id
+};
+
+/// Operands from what the profiler wrote: `shapes` "[[8, 2048], []]", `types` "[\"c10::BFloat16\", \"Scalar\"]".
+std::vector<Operand> operands_of(std::string_view shapes, std::string_view types);
+
+/// A frame "file.py(88): forward" in parts; `line` is 0 and `file` empty where it is of another form.
+struct Frame {
+    std::string file;
+    std::uint32_t line = 0;
+    std::string function;
+};
+Frame frame_of(std::string_view text);
+
+}  // namespace adpipe::walkthrough

@@ -1,0 +1,131 @@
+#include "layer_walk.hpp"
+#include "source_trace.hpp"
+
+#include <adpipe/plugin.hpp>
+#include <adpipe/render/chosen_layers.hpp>
+#include <adpipe/render/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace adpipe::walkthrough {
+
+constexpr const char* walkthrough_formats_doc = "What to write: terminal, markdown; names of other renderers' formats are let pass.";
+constexpr const char* walkthrough_print_doc = "Print Markdown instead of writing a file.";
+constexpr const char* walkthrough_rules_doc = "More files of kernel-name rules; they go before those that adpipe ships.";
+
+/// Writes or prints a document.
+void put(Context& context, const Document& document, const std::vector<std::string>& formats, const std::string& name, bool print) {
+    for (const std::string& format : render::chosen_formats(formats, {"terminal", "markdown"}, {"terminal"})) {
+        if (format == "terminal") context.print(document.terminal(context.terminal()));
+        else if (print) context.print(document.markdown());
+        else context.write_file(name + ".md", document.markdown());
+    }
+}
+
+class RenderWalkthrough final : public Stage {
+public:
+    struct Options {
+        std::vector<std::string> formats{"terminal"};
+        std::string kernel;
+        std::string phase = "decode";
+        bool print = false;
+        std::vector<std::filesystem::path> rules;
+    };
+    static constexpr const char* name = "render.walkthrough";
+    static constexpr const char* summary = "Walks through a layer, or one of its kernels, in words that are computed";
+    static constexpr const char* doc =
+        "What runs in which order on which stream; for each kernel its library, parameters, operator with the shapes it was called with, frames of "
+        "the program,\n"
+        "grid, block, registers, shared memory, how many blocks a multiprocessor holds and what bounds that, time and share. What the trace does not "
+        "hold is listed.\n"
+        "Without `layer:` the kind of layer that takes most time. Shapes and frames need `details: true` and `python: all` at trace.kineto.";
+    static constexpr PortDecl inputs[] = {
+        port<GraphModel>("graph", "the model's graph"),
+        port<Layers>("layers", "which vertex is in which layer"),
+        port<Attribution>("attribution", "kernels on vertices"),
+    };
+    static constexpr auto options() {
+        return std::array{
+            option<&Options::formats>("formats", walkthrough_formats_doc),
+            option<&Options::kernel>("kernel", "Only this kernel: a part of its name, or its position in the layer."),
+            option<&Options::phase>("phase", "Of which steps; all of them where there is none of that phase.",
+                                    {.choices = "decode|prefill|mixed|unknown|other|capture"}),
+            option<&Options::print>("print", walkthrough_print_doc),
+            option<&Options::rules>("rules", walkthrough_rules_doc),
+        };
+    }
+
+    explicit RenderWalkthrough(Options options) : options_(std::move(options)) {}
+
+    void run(Context& context) override {
+        const KernelNames names(options_.rules);
+        const WalkInput input{context.in<GraphModel>("graph"), context.in<Layers>("layers"), context.in<Attribution>("attribution"), names};
+        const render::LayerProfiles profiles = render::layer_profiles(input.graph, input.layers, input.attribution);
+        const render::LayerProfile& profile = choose(context, input, profiles);
+        const LaunchSites sites(*input.attribution.window);
+        const Document document = options_.kernel.empty() ? walk_layer(input, profile, sites) : walk_kernels(input, profile, sites, options_.kernel);
+        put(context, document, options_.formats, "walkthrough", options_.print);
+    }
+
+private:
+    const render::LayerProfile& choose(const Context& context, const WalkInput& input, const render::LayerProfiles& profiles) const {
+        const auto of_phase = [&](const render::LayerProfile& profile) { return phase_text(profile.phase) == options_.phase; };
+        const bool any = std::any_of(profiles.profiles.begin(), profiles.profiles.end(), of_phase);
+        const LayerSelection& wanted = context.layers();
+        const render::LayerProfile* best = nullptr;
+        for (const render::LayerProfile& profile : profiles.profiles) {
+            const bool holds = std::any_of(profile.layers.begin(), profile.layers.end(),
+                                           [&](std::uint32_t l) { return wanted.contains(input.layers.layers[l].number); });
+            if ((any && !of_phase(profile)) || (!wanted.all && !wanted.layers.empty() && !holds)) continue;
+            if (best == nullptr || profile.total > best->total) best = &profile;
+        }
+        if (best != nullptr) return *best;
+        if (!profiles.profiles.empty()) (void)render::chosen_layers(context, input.layers);  // complains of a layer that is not there
+        throw Error("ADP-RND-020", "no kernel of the chosen steps is in a layer, so there is nothing to walk through",
+                    "choose other steps at the window stage; `adpipe kernels TRACE` shows the step of each kernel");
+    }
+
+    Options options_;
+};
+
+class RenderSourceTrace final : public Stage {
+public:
+    struct Options {
+        std::vector<std::string> formats{"markdown"};
+        bool print = false;
+        std::vector<std::filesystem::path> rules;
+    };
+    static constexpr const char* name = "render.source_trace";
+    static constexpr const char* summary = "Leads from the program's source lines to its kernels, by the call stacks of a trace";
+    static constexpr const char* doc =
+        "For a step of each phase and batch size: an overview, the frames as a nested list with file and line down to the kernels, the parameters of each "
+        "kernel,\n"
+        "and the whole as one drawing. Needs a PyTorch trace with stacks (with_stack=True), read with `python: all`; shapes with `details: true`. No dump, no "
+        "layers.";
+    static constexpr PortDecl inputs[] = {port<Window>("window", "the steps to look at")};
+    static constexpr auto options() {
+        return std::array{
+            option<&Options::formats>("formats", walkthrough_formats_doc),
+            option<&Options::print>("print", walkthrough_print_doc),
+            option<&Options::rules>("rules", walkthrough_rules_doc),
+        };
+    }
+
+    explicit RenderSourceTrace(Options options) : options_(std::move(options)) {}
+
+    void run(Context& context) override {
+        const KernelNames names(options_.rules);
+        const auto& window = context.in<Window>("window");
+        put(context, source_trace(window, names, LaunchSites(window)), options_.formats, "source_trace", options_.print);
+    }
+
+private:
+    Options options_;
+};
+
+}  // namespace adpipe::walkthrough
+
+ADPIPE_PLUGIN("render_walkthrough", "0.1.0", "render.walkthrough render.source_trace",
+              adpipe::stage<adpipe::walkthrough::RenderWalkthrough>(), adpipe::stage<adpipe::walkthrough::RenderSourceTrace>())
