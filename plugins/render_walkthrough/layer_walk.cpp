@@ -108,11 +108,8 @@ private:
 };
 
 std::string bar_of(Nanoseconds part, Nanoseconds whole) {
-    const auto eighths = whole > 0 ? static_cast<std::size_t>(static_cast<double>(part) / static_cast<double>(whole) * 80 + 0.5) : 0;
-    std::string bar;
-    for (std::size_t i = 0; i < eighths / 8; ++i) bar += "█";
-    static constexpr std::array<const char*, 8> parts{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    return render::pad_right(bar + parts[eighths % 8], 10);
+    constexpr int columns = 10;
+    return render::pad_right(render::bar_text(whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0, columns), columns);
 }
 
 std::vector<std::string> flow_lines(const render::LayerProfile& profile, const std::vector<KernelFacts>& kernels) {
