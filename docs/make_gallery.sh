@@ -17,6 +17,8 @@ stem=$out/092_compile_compile_model_layer5
 "$adpipe" sources samples/served_model/simulated_served_model.trace.json.gz --phase decode >"$out/sources" 2>/dev/null
 "$adpipe" map samples/served_model/simulated_served_model.trace.json.gz --layer 5 >"$out/map" 2>/dev/null
 cp "$stem.png" docs/images/deepseek_layer5.png
+"$adpipe" run configs/deepseek_decode.yaml --layer all --output "$out/model" --set render.dot.formats=png --quiet >/dev/null
+cp "$out/model/092_compile_compile_model_layers.png" docs/images/deepseek_model.png
 if chromium=$(command -v chromium || command -v google-chrome); then
     for theme in light dark; do
         # What the page asks the system for, Chromium takes from a feature flag.
@@ -57,7 +59,8 @@ In a config each is a stage, and one word swaps one for another. [Formats](forma
 
 END
     section "The picture" "render.dot, without asking"
-    printf '![Layer 5, each kernel on its node](images/deepseek_layer5.png)\n\nAlso as SVG and DOT.\n\n'
+    printf '![Layer 5, each kernel on its node](images/deepseek_layer5.png)\n\nAlso as DOT, and as SVG, which is dark where the viewer asks for dark pages.\n\n'
+    printf 'With `layer: all` there is a picture of the model as well: a box for each kind of layer.\n\n![The model](images/deepseek_model.png)\n\n'
     section "The page" "render.html, --also html"
     cat <<'END'
 One file that opens from disk and loads nothing. Pan, zoom, search, fold; hover and click link graph, timeline and table; every dot is a step.

@@ -56,8 +56,7 @@ std::string title_of(const std::filesystem::path& dump) {
 PipelineBuilder layer_pipeline(const LayerOptions& options, LayerSelection layers) {
     PipelineBuilder pipeline{title_of(options.dump)};
     pipeline.layers(std::move(layers)).output(options.output);
-    add_dump(pipeline, options.dump, options.module);
-    pipeline.add("member.dataflow");
+    add_layers_of(pipeline, options.dump, options.module);
     if (options.trace) {
         add_trace(pipeline, *options.trace);
         options.steps.add_window(pipeline);
@@ -76,7 +75,7 @@ int cmd_layer(const Arguments& arguments) {
     CommandLine line{"layer", "N DUMP", "Shows one layer of a model: its nodes, and, with a trace, the GPU kernels that they launched.",
                      "adpipe layer 5 samples/deepseek_v3/dumps --trace samples/deepseek_v3/decode.sqlite"};
     line.argument("N", "the layer: a number, 3-7, 3,5 or all", &options.layer);
-    line.argument("DUMP", "a dump file, or a directory of dumps (the last one is taken)", &options.dump);
+    line.argument("DUMP", "a dump file, a directory of dumps (the last one is taken), or a layer JSON", &options.dump);
     line.option("trace", "FILE", trace_doc, &options.trace);
     options.steps.add_to(line);
     line.option("module", "NAME", "the graph module to read; else the parser chooses", &options.module);

@@ -10,12 +10,36 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 namespace adpipe::cli {
 namespace fs = std::filesystem;
+
+bool is_layer_json(const fs::path& path) {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return false;
+    std::ifstream file(path, std::ios::binary);
+    std::string head(4096, '\0');
+    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    head.resize(static_cast<std::size_t>(file.gcount()));
+    const std::size_t first = head.find_first_not_of(" \t\r\n");
+    if (first == std::string::npos || head[first] != '{') return false;
+    const auto has = [&](const char* key) { return head.find(key) != std::string::npos; };
+    return (has("\"layer\"") && has("\"source_file\"")) || (has("\"nodes\"") && has("\"op\"") && has("\"group\""));
+}
+
+void add_layers_of(PipelineBuilder& pipeline, const fs::path& path, const std::optional<std::string>& module) {
+    if (is_layer_json(path)) {
+        pipeline.add("select.file").with("file", path);
+        pipeline.add("parse.layer_json");
+        return;
+    }
+    add_dump(pipeline, path, module);
+    pipeline.add("member.dataflow");
+}
 
 void add_dump(PipelineBuilder& pipeline, const fs::path& path, const std::optional<std::string>& module) {
     std::error_code error;

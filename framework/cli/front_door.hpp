@@ -17,6 +17,9 @@ inline constexpr const char* trace_doc =
 /// Adds the stages that read a dump: `path` is a dump, or a directory of which the last dump is taken. `module`: which graph module.
 void add_dump(PipelineBuilder& pipeline, const std::filesystem::path& path, const std::optional<std::string>& module);
 
+/// The same, and the stage that tells the layers; `path` may be a layer JSON as well, which tells its layer itself.
+void add_layers_of(PipelineBuilder& pipeline, const std::filesystem::path& path, const std::optional<std::string>& module);
+
 /// Adds the trace stage that reads the file, chosen by looking at it. Throws Error if it is no trace that adpipe knows.
 PipelineBuilder::Step add_trace(PipelineBuilder& pipeline, const std::filesystem::path& file);
 

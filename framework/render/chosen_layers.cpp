@@ -28,8 +28,11 @@ std::string range_text(const std::set<LayerId>& numbers) {
 
 std::string there_are(const Layers& layers) {
     std::set<LayerId> numbers;
-    for (const Layer& layer : layers.layers) numbers.insert(layer.number);
-    return numbers.empty() ? "no layer was found in this graph" : "layers " + range_text(numbers) + " are there";
+    for (const Layer& layer : layers.layers) {
+        if (!layer.outside) numbers.insert(layer.number);
+    }
+    if (numbers.empty()) return "no layer was found in this graph";
+    return numbers.size() == 1 ? "layer " + range_text(numbers) + " is there" : "layers " + range_text(numbers) + " are there";
 }
 
 constexpr std::array<std::string_view, 19> known_formats{"json", "kernels", "dot",  "png",     "svg",      "pdf",   "html",
@@ -58,12 +61,14 @@ std::vector<const Layer*> chosen_layers(const Context& context, const Layers& la
     std::vector<LayerId> missing;
     std::set<LayerId> numbers(wanted.layers.begin(), wanted.layers.end());
     if (wanted.all) {
-        for (const Layer& layer : layers.layers) numbers.insert(layer.number);
+        for (const Layer& layer : layers.layers) {
+            if (!layer.outside) numbers.insert(layer.number);
+        }
         if (numbers.empty()) throw Error("ADP-RND-001", there_are(layers));
     }
     for (const LayerId number : numbers) {
         const Layer* first = layers.find(number);
-        if (first == nullptr) {
+        if (first == nullptr || first->outside) {
             missing.push_back(number);
             continue;
         }

@@ -111,7 +111,7 @@ std::string_view advice(FileKind kind) noexcept {
         case FileKind::autodeploy: return "read it with parse.autodeploy, or let parse.auto choose";
         case FileKind::fx_readable: return "read it with parse.fx_readable, or let parse.auto choose";
         case FileKind::torch_export: return "read it with parse.torch_export, or let parse.auto choose";
-        case FileKind::layer_json: return "read it with parse.layer_json, or let parse.auto choose";
+        case FileKind::layer_json: return "read it with parse.layer_json, which needs no member stage behind it";
         case FileKind::fx_listing: return "no parser reads this form; write the graph with GraphModule.print_readable()";
         case FileKind::kineto_json: return "it is read with trace.kineto, not as a graph";
         case FileKind::sqlite: return "a trace is read with trace.nsys or trace.rocpd, not as a graph";

@@ -49,6 +49,8 @@ struct Layer {
     std::uint32_t kind = 0;
     /// The values through which everything of this layer (and of those before it) reaches the next; empty for the last layer.
     std::vector<VertexId> boundary_out;
+    /// True if only what it hands on is in the graph (a file of one layer names the layer before it). It cannot be shown.
+    bool outside = false;
 };
 
 /// Membership of every vertex of a graph. All columns are indexed by VertexId.
