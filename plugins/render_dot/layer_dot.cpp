@@ -39,9 +39,10 @@ std::string tooltip(const std::vector<std::string>& lines) {
 
 class Picture {
 public:
-    Picture(const LayerView& view, render::Fold fold, std::string_view pipeline)
+    Picture(const LayerView& view, render::Fold fold, std::string_view pipeline, const Links& links)
         : view_(view),
           pipeline_(pipeline),
+          links_(links),
           folded_(render::fold_layer(view, fold)),
           outline_(render::outline_layer(view, folded_)),
           inputs_(render::group_inputs(folded_.inputs)) {}
@@ -127,7 +128,7 @@ private:
                       residual ? colour::residual : colour::input_fill, "\", color=\"#777777\", label=<",
                       font(render::fit(render::visible_text(group.label), 40), 11, ink, true), "<BR/>",
                       font(render::fit_middle(render::visible_text(detail), 32), 9, ink), ">, tooltip=", tooltip(lines),
-                      residual ? ", group=spine" : "", "];"});
+                      residual ? ", group=spine" : "", residual ? link_attribute(links_.before) : std::string{}, "];"});
     }
 
     /// All branches stand in one frame without border, which keeps them on one side of the spine.
@@ -182,7 +183,7 @@ private:
         line("  ", {"out [shape=box, style=\"rounded,filled\", margin=\"0.12,0.06\", group=spine, fillcolor=\"", colour::residual,
                     "\", color=\"#777777\", label=<", font(where, 11, colour::residual_text, true), "<BR/>",
                     font(render::fit_middle(render::visible_text(names.front()), 32), 9, colour::residual_text),
-                    ">, tooltip=", tooltip(names), "];"});
+                    ">, tooltip=", tooltip(names), link_attribute(links_.after), "];"});
     }
 
     bool spine_edge(VertexId from, VertexId to) const {
@@ -312,6 +313,7 @@ private:
 
     const LayerView& view_;
     std::string_view pipeline_;
+    const Links& links_;
     render::FoldedLayer folded_;
     render::Outline outline_;
     std::vector<InputGroup> inputs_;
@@ -320,8 +322,10 @@ private:
 
 }  // namespace
 
-std::string layer_dot(const LayerView& view, render::Fold fold, std::string_view pipeline) {
-    return Picture(view, fold, pipeline).text();
+std::string layer_dot(const LayerView& view, render::Fold fold, std::string_view pipeline, const Links& links) {
+    return Picture(view, fold, pipeline, links).text();
 }
+
+std::string link_attribute(std::string_view file) { return file.empty() ? std::string{} : ", URL=" + render::dot_string(file); }
 
 }  // namespace adpipe::render_dot

@@ -1,5 +1,6 @@
 #include "model_dot.hpp"
 
+#include "layer_dot.hpp"
 #include "node_table.hpp"
 
 #include <adpipe/render/labels.hpp>
@@ -79,7 +80,8 @@ void add_parts(const LayerView& view, std::vector<LayerPart>& parts) {
 
 class ModelPicture {
 public:
-    ModelPicture(const std::vector<LayerView>& layers, std::string_view pipeline) : layers_(layers), pipeline_(pipeline) {
+    ModelPicture(const std::vector<LayerView>& layers, std::string_view pipeline, const std::vector<std::string>& files)
+        : layers_(layers), pipeline_(pipeline), files_(files) {
         std::map<std::pair<TextId, std::uint32_t>, std::size_t> known;
         for (const LayerView& view : layers) {
             const auto [found, is_new] = known.try_emplace({view.layer->stack, view.layer->kind}, kinds_.size());
@@ -98,7 +100,7 @@ public:
                           "  edge [fontname=\"Helvetica,Arial,sans-serif\", fontsize=10, color=\"" + std::string{render::colour::residual} +
                           "\", penwidth=3, arrowsize=0.6];\n";
         for (std::size_t i = 0; i < kinds_.size(); ++i) {
-            out += "  k" + std::to_string(i) + " [label=<" + table(kinds_[i]) + ">, tooltip=" + tooltip(kinds_[i]) + "];\n";
+            out += "  k" + std::to_string(i) + " [label=<" + table(kinds_[i]) + ">, tooltip=" + tooltip(kinds_[i]) + link(kinds_[i]) + "];\n";
         }
         for (const auto& [ends, count] : transitions()) {
             out += "  k" + std::to_string(ends.first) + " -> k" + std::to_string(ends.second) + " [label=\"" + (count > 1 ? " " + std::to_string(count) + " times" : "") + "\"];\n";
@@ -108,6 +110,11 @@ public:
 
 private:
     bool has_times() const { return layers_.front().has_trace(); }
+
+    std::string link(const KindOfLayer& kind) const {
+        const auto first = static_cast<std::size_t>(kind.layers.front() - layers_.data());
+        return first < files_.size() ? link_attribute(files_[first]) : std::string{};
+    }
 
     /// How often a layer of one kind follows one of another.
     std::map<std::pair<std::size_t, std::size_t>, int> transitions() const {
@@ -182,6 +189,7 @@ private:
 
     const std::vector<LayerView>& layers_;
     std::string_view pipeline_;
+    const std::vector<std::string>& files_;
     std::vector<KindOfLayer> kinds_;
     std::vector<std::size_t> kind_of_;  ///< by layer
     Nanoseconds sum_ = 0;
@@ -189,6 +197,8 @@ private:
 
 }  // namespace
 
-std::string model_dot(const std::vector<LayerView>& layers, std::string_view pipeline) { return ModelPicture(layers, pipeline).text(); }
+std::string model_dot(const std::vector<LayerView>& layers, std::string_view pipeline, const std::vector<std::string>& files) {
+    return ModelPicture(layers, pipeline, files).text();
+}
 
 }  // namespace adpipe::render_dot

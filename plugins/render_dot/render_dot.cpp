@@ -61,10 +61,16 @@ public:
         for (const Layer* layer : render::chosen_layers(context, views.layers())) {
             if (context.stop_requested()) return;
             drawn.push_back(views.view(*layer));
-            add(context, render::layer_file_stem(drawn.back()), layer_dot(drawn.back(), render::fold_named(options_.fold), context.pipeline()));
+        }
+        const std::vector<std::string> pictures = picture_files(drawn);
+        for (std::size_t i = 0; i < drawn.size(); ++i) {
+            if (context.stop_requested()) return;
+            const Links links = wants("svg") ? links_of(drawn, pictures, i) : Links{};
+            add(context, render::layer_file_stem(drawn[i]), layer_dot(drawn[i], render::fold_named(options_.fold), context.pipeline(), links));
         }
         if (options_.model && drawn.size() > 1) {
-            add(context, render::file_name_part(views.graph().source().stem().string()) + "_layers", model_dot(drawn, context.pipeline()));
+            add(context, render::file_name_part(views.graph().source().stem().string()) + "_layers",
+                model_dot(drawn, context.pipeline(), wants("svg") ? pictures : std::vector<std::string>{}));
         }
         draw_pictures(context);
     }
@@ -78,6 +84,23 @@ private:
         const Drawing* drawing;
         std::string format;
     };
+
+    static std::vector<std::string> picture_files(const std::vector<render::LayerView>& drawn) {
+        std::vector<std::string> files;
+        for (const render::LayerView& view : drawn) files.push_back(render::layer_file_stem(view) + ".svg");
+        return files;
+    }
+
+    /// The pictures of the layers before and behind, where they are drawn as well.
+    static Links links_of(const std::vector<render::LayerView>& drawn, const std::vector<std::string>& files, std::size_t of) {
+        Links links;
+        for (std::size_t i = 0; i < drawn.size(); ++i) {
+            if (drawn[i].layer->stack != drawn[of].layer->stack) continue;
+            if (drawn[of].next >= 0 && drawn[i].number() == drawn[of].next) links.after = files[i];
+            if (drawn[i].next >= 0 && drawn[i].next == drawn[of].number()) links.before = files[i];
+        }
+        return links;
+    }
 
     /// The text is written before any picture is drawn: it is there to look at, whatever Graphviz does.
     void add(Context& context, std::string stem, std::string light) {

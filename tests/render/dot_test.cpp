@@ -204,6 +204,19 @@ TEST_CASE("a layout program that dies leaves one message and no picture") {
     CHECK(nothing.error.code.empty());
 }
 
+TEST_CASE("pictures of several layers lead to each other, where there is SVG to lead to") {
+    const Script draws("cat");  // what Graphviz is given
+    auto context = make_sample().context();
+    context->selection.layers = {0, 1};
+    renderer("render.dot", {{"program", draws.path()}, {"formats", std::vector<std::string>{"svg"}}, {"theme", std::string{"light"}}})->run(*context);
+    const auto& files = context->files;
+    CHECK(dot_has(files.at("092_compile_compile_model_layer0.svg"), ", URL=\"092_compile_compile_model_layer1.svg\"];"));
+    CHECK(dot_has(files.at("092_compile_compile_model_layer1.svg"), ", URL=\"092_compile_compile_model_layer0.svg\"];"));
+    CHECK(dot_has(files.at("092_compile_compile_model_layers.svg"), ", URL=\"092_compile_compile_model_layer0.svg\"];"));
+    CHECK(count(files.at("092_compile_compile_model_layer1.svg"), "URL=") == 1);
+    CHECK(count(dot_of(make_sample()), "URL=") == 0);
+}
+
 TEST_CASE("several layers are drawn in one picture as well: a box for each kind, times that add up") {
     const Sample sample = make_sample();
     const auto picture_of_all = [&](const Sample& of, bool model) {
