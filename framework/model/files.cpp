@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <string>
 #include <system_error>
 
@@ -53,6 +54,23 @@ private:
     std::string path_;
 };
 
+/// While it lives, a signal that would end the program waits: nothing half-written is left behind.
+class EndingSignalsWait {
+public:
+    EndingSignalsWait() {
+        sigset_t ending;
+        ::sigemptyset(&ending);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&ending, signal);
+        ::pthread_sigmask(SIG_BLOCK, &ending, &before_);
+    }
+    ~EndingSignalsWait() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    EndingSignalsWait(const EndingSignalsWait&) = delete;
+    EndingSignalsWait& operator=(const EndingSignalsWait&) = delete;
+
+private:
+    sigset_t before_{};
+};
+
 int write_all(int fd, std::string_view content) {
     while (!content.empty()) {
         const ssize_t written = ::write(fd, content.data(), content.size());
@@ -89,6 +107,7 @@ MappedFile::~MappedFile() {
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+    const EndingSignalsWait signals_wait;
     std::string temporary = path.string() + ".XXXXXX";
     FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
     if (file.get() < 0) fail("ADP-IO-004", "cannot write", path, errno);

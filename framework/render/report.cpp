@@ -102,6 +102,32 @@ std::vector<LabelledText> boundary_lines(const LayerView& view) {
 }
 
 /// Totals, shown to add up: (label, text) lines.
+namespace {
+
+/// The reasons with the most time; those that many kernels have one by one are added up.
+void add_reasons(std::vector<LabelledText>& lines, const std::string& label, std::vector<Unattributed> reasons) {
+    constexpr std::size_t most_shown = 6;
+    std::stable_sort(reasons.begin(), reasons.end(), [](const Unattributed& a, const Unattributed& b) { return a.time > b.time; });
+    Unattributed rest;
+    const bool all = reasons.size() <= most_shown + 1;
+    for (std::size_t i = 0; i < reasons.size(); ++i) {
+        const Unattributed& entry = reasons[i];
+        if (!all && i >= most_shown) {
+            rest.time += entry.time;
+            rest.kernels += entry.kernels;
+            continue;
+        }
+        lines.push_back({label, duration_text(entry.time) + ", " + count_text(entry.kernels, "kernel") + ": " +
+                                    (entry.reason.empty() ? "no reason given" : entry.reason)});
+    }
+    if (rest.kernels > 0) {
+        lines.push_back({label, duration_text(rest.time) + ", " + count_text(rest.kernels, "kernel") + ": " +
+                                    count_text(reasons.size() - most_shown, "further reason") + ", all in the layer JSON"});
+    }
+}
+
+}  // namespace
+
 std::vector<LabelledText> total_lines(const LayerView& view) {
     const LayerTimes& times = view.times;
     std::vector<LabelledText> lines;
@@ -114,16 +140,10 @@ std::vector<LabelledText> total_lines(const LayerView& view) {
         lines.push_back({"", count_text(static_cast<std::size_t>(partial), "kernel") + (partial == 1 ? " is" : " are") + " not in every step: the steps differ, and no one step has this sum"});
     }
     lines.push_back({"per step", "sum " + spread_text(times.step_sum) + ", wall " + spread_text(times.wall)});
-    for (const Unattributed& entry : times.unattributed_by_reason) {
-        lines.push_back({"on no node", duration_text(entry.time) + ", " + count_text(entry.kernels, "kernel") + ": " +
-                                           (entry.reason.empty() ? "no reason given" : entry.reason)});
-    }
+    add_reasons(lines, "on no node", times.unattributed_by_reason);
     if (times.outside > 0) {
         lines.push_back({"in no layer", duration_text(times.outside) + " of each step is in no known layer, so in none of their sums"});
-        for (const Unattributed& entry : times.outside_by_reason) {
-            lines.push_back({"", duration_text(entry.time) + ", " + count_text(entry.kernels, "kernel") + ": " +
-                                     (entry.reason.empty() ? "no reason given" : entry.reason)});
-        }
+        add_reasons(lines, "", times.outside_by_reason);
     }
     return lines;
 }
