@@ -169,7 +169,7 @@ void write_table(const KernelTable& table) {
 
 struct KernelsOptions {
     std::string trace;
-    std::optional<std::string> dump;
+    std::optional<std::string> dump, companion;
     std::optional<std::string> module;
     std::optional<std::string> window;
     StepOptions steps{"all"};
@@ -183,12 +183,15 @@ PipelineBuilder kernels_pipeline(const KernelsOptions& options) {
         add_dump(pipeline, *options.dump, options.module);
         pipeline.add(options.strategy);
     }
-    add_trace(pipeline, options.trace);
     const bool all = !options.steps.narrow();
-    options.steps.add_window(pipeline).with("incomplete", all).with("all_ranks", true).with("may_be_empty", all);
+    const std::vector<std::pair<const char*, bool>> flags{{"incomplete", all}, {"all_ranks", true}, {"may_be_empty", all}};
     if (options.dump) {
-        pipeline.add("align.evidence");
+        add_attribution(pipeline, options.trace, options.steps, options.companion, flags);
         pipeline.keep<GraphModel>().keep<Attribution>();
+    } else {
+        add_trace(pipeline, options.trace);
+        PipelineBuilder::Step window = options.steps.add_window(pipeline);
+        for (const auto& [flag, value] : flags) window.with(flag, value);
     }
     pipeline.keep<Window>();
     return pipeline;
@@ -205,6 +208,7 @@ int cmd_kernels(const Arguments& arguments) {
                      "adpipe kernels samples/deepseek_v3/decode.sqlite --dump samples/deepseek_v3/dumps --format tsv"};
     line.argument("TRACE", trace_doc, &options.trace);
     line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)", &options.dump);
+    line.option("companion", "FILE", companion_doc, &options.companion);
     line.option("module", "NAME", "the graph module to read; else the parser chooses", &options.module);
     line.option("window", "PHASE", "the same as --phase", &options.window);
     options.steps.add_to(line);
@@ -213,6 +217,9 @@ int cmd_kernels(const Arguments& arguments) {
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = check_choice("kernels", "format", options.format, {"table", "tsv", "json"})) return *wrong;
+    if (options.companion && !options.dump) {
+        return usage_error("ADP-USE-024", "--companion helps to find the nodes of a graph: give --dump too", "kernels");
+    }
     if (options.window) options.steps.phase = *options.window;
     if (const auto wrong = options.steps.check("kernels")) return *wrong;
 

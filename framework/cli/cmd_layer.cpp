@@ -19,7 +19,7 @@ namespace {
 struct LayerOptions {
     std::string layer;
     std::string dump;
-    std::optional<std::string> trace;
+    std::optional<std::string> trace, companion;
     std::optional<std::string> module;
     StepOptions steps{"decode"};
     std::string output = "out";
@@ -58,9 +58,7 @@ PipelineBuilder layer_pipeline(const LayerOptions& options, LayerSelection layer
     pipeline.layers(std::move(layers)).output(options.output);
     add_layers_of(pipeline, options.dump, options.module);
     if (options.trace) {
-        add_trace(pipeline, *options.trace);
-        options.steps.add_window(pipeline);
-        pipeline.add("align.evidence");
+        add_attribution(pipeline, *options.trace, options.steps, options.companion);
     }
     add_outputs(pipeline, options.also);
     return pipeline;
@@ -77,6 +75,7 @@ int cmd_layer(const Arguments& arguments) {
     line.argument("N", "the layer: a number, 3-7, 3,5 or all", &options.layer);
     line.argument("DUMP", "a dump file, a directory of dumps (the last one is taken), or a layer JSON", &options.dump);
     line.option("trace", "FILE", trace_doc, &options.trace);
+    line.option("companion", "FILE", companion_doc, &options.companion);
     options.steps.add_to(line);
     line.option("module", "NAME", "the graph module to read; else the parser chooses", &options.module);
     line.option("also", "OUTPUTS", "further outputs, such as html,csv: what `adpipe list --kind render` names, without \"render.\"", &options.also);
@@ -85,6 +84,9 @@ int cmd_layer(const Arguments& arguments) {
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = options.steps.check("layer")) return *wrong;
+    if (options.companion && !options.trace) {
+        return usage_error("ADP-USE-024", "--companion stands beside a trace: give --trace too", "layer");
+    }
     LayerSelection layers;
     if (const std::string what = add_layers(options.layer, layers); !what.empty()) return usage_error("ADP-USE-011", what, "layer");
     const auto once = [&] {
@@ -94,6 +96,7 @@ int cmd_layer(const Arguments& arguments) {
     if (!options.watch) return finish(once());
     std::vector<std::filesystem::path> inputs{options.dump};
     if (options.trace) inputs.emplace_back(*options.trace);
+    if (options.companion) inputs.emplace_back(*options.companion);
     return finish(watch(inputs, once));
 }
 

@@ -107,6 +107,22 @@ PipelineBuilder::Step StepOptions::add_window(PipelineBuilder& pipeline) const {
     return window;
 }
 
+void add_attribution(PipelineBuilder& pipeline, const fs::path& trace, const StepOptions& steps, const std::optional<std::string>& companion,
+                     const std::vector<std::pair<const char*, bool>>& window_flags) {
+    // The companion first: what follows takes the newest of its kind, which is to be the trace in question.
+    if (companion) {
+        pipeline.add(trace_stage(*companion)).id("companion.trace").with("file", *companion);
+        pipeline.add("window.replay").id("companion.window").from("trace", "companion.trace").with("all_ranks", true).with("may_be_empty", true);
+    }
+    add_trace(pipeline, trace);
+    PipelineBuilder::Step window = steps.add_window(pipeline);
+    for (const auto& [flag, value] : window_flags) window.with(flag, value);
+    PipelineBuilder::Step align = pipeline.add("align.evidence");
+    if (!companion) return;
+    window.from("trace", trace_stage(trace));
+    align.from("window", steps.range ? "window.annotation" : "window.replay").from("companion", "companion.window");
+}
+
 std::optional<int> check_choice(const std::string& verb, const std::string& option, const std::string& value,
                                 std::initializer_list<const char*> choices) {
     if (std::any_of(choices.begin(), choices.end(), [&](const char* choice) { return value == choice; })) return std::nullopt;

@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace adpipe::cli {
 
@@ -44,6 +46,14 @@ private:
 
 /// A whole number from 0, as an option's text.
 bool is_count(const std::string& text);
+
+/// What a companion recording is, for --help.
+inline constexpr const char* companion_doc =
+    "another recording of the same model that says more: of the capture of the graphs, or with a range around each module or op";
+
+/// Adds the stages that read a trace, choose its steps and put its kernels onto the graph's ops; `companion` is another recording, or none.
+void add_attribution(PipelineBuilder& pipeline, const std::filesystem::path& trace, const StepOptions& steps,
+                     const std::optional<std::string>& companion, const std::vector<std::pair<const char*, bool>>& window_flags = {});
 
 /// Complains and gives the exit status if an option has a value that is not one of the choices.
 std::optional<int> check_choice(const std::string& verb, const std::string& option, const std::string& value,

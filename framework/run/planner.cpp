@@ -113,8 +113,18 @@ private:
         for (const PortDecl& port : planned.decl->inputs) {
             const auto wire = std::find_if(stage.from.begin(), stage.from.end(),
                                            [&](const Wire& other) { return other.port.text == port.name; });
-            planned.inputs.push_back(wire != stage.from.end() ? connect_by_hand(*wire, port) : connect_by_type(stage, port));
+            if (wire != stage.from.end()) planned.inputs.push_back(connect_by_hand(*wire, port));
+            else if (is_second_of_its_type(port, *planned.decl)) planned.inputs.emplace_back();
+            else planned.inputs.push_back(connect_by_type(stage, port));
         }
+    }
+
+    /// An optional input beside a required one of the same type takes something else than that one does: only the user can say what.
+    static bool is_second_of_its_type(const PortDecl& port, const StageDecl& decl) {
+        if (port.use != PortUse::optional) return false;
+        return std::any_of(decl.inputs.begin(), decl.inputs.end(), [&](const PortDecl& other) {
+            return other.use == PortUse::required && std::string_view{other.type} == port.type;
+        });
     }
 
     void check_wires(const StageConfig& stage, const StageDecl& decl) {

@@ -1,11 +1,13 @@
 #include "attributor.hpp"
 
+#include "companion.hpp"
 #include "passes.hpp"
 #include "time_order.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -29,23 +31,30 @@ struct Answer {
 
 class Attributor {
 public:
-    Attributor(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window, const LaunchRules& rules)
+    Attributor(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window, const LaunchRules& rules,
+               std::shared_ptr<const Window> companion)
         : window_(std::move(window)), trace_(*window_->trace), ops_(graph, layers), names_(trace_), model_(rules, names_.names()),
           ranges_(trace_.annotations), scopes_(trace_, ranges_, ops_), result_(std::make_shared<Attribution>()) {
         result_->graph_digest = graph.digest();
         result_->window = window_;
         ops_.bind(model_);
+        if (companion) companion_.emplace(std::move(companion), ops_, rules);
     }
 
     std::shared_ptr<const Attribution> run() {
         runs_repeatedly_.assign(window_->steps.size(), false);
-        passes_ = find_passes(*window_, names_, scopes_, ranges_);
+        passes_ = find_passes(*window_, names_, scopes_, ranges_, companion_ ? &*companion_ : nullptr);
         align_all();
         const std::size_t count = trace_.kernels.size();
         answers_.assign(count, Answer{});
         const std::uint32_t no_step = text("outside of every forward pass");
         for (std::size_t k = 0; k < count; ++k) {
             if (window_->step_of_kernel[k] == Window::no_step) answers_[k].reason = no_step;
+        }
+        for (std::size_t p = 0; p < passes_.size(); ++p) answered_.push_back(answer(p));
+        for (std::size_t p = 0; p < passes_.size(); ++p) {
+            if (is_part(passes_[p])) answer_by_whole_pass(p);
+            if (!aligned_[p].aligned) answer_by_name(p);
         }
         for (std::size_t p = 0; p < passes_.size(); ++p) hand_out(p);
         if (!trace_.streams_rewritten) {
@@ -55,6 +64,10 @@ public:
         }
         publish();
         return result_;
+    }
+
+    CompanionUse companion_use() const {
+        return companion_ ? CompanionUse{companion_->usable_passes(), companion_->asked(), companion_->answered()} : CompanionUse{};
     }
 
 private:
@@ -69,7 +82,7 @@ private:
             for (std::size_t p = 0; p < passes_.size(); ++p) {
                 align_one(p, round);
                 learn(p, learned);
-                all_sure = all_sure && is_sure(aligned_[p]);
+                all_sure = all_sure && (is_part(passes_[p]) || is_sure(aligned_[p]));
             }
             if (all_sure) break;
             memory_ = std::move(learned);
@@ -78,6 +91,7 @@ private:
 
     void align_one(std::size_t p, int round) {
         const Pass& pass = passes_[p];
+        if (is_part(pass)) return;
         std::vector<LatticeOp> ops = ops_.lattice_ops();
         for (const std::uint32_t op : pass.fixed_op) {
             if (op != OpTable::no_op) ops[op].seen = true;
@@ -89,13 +103,14 @@ private:
         input.memory = round == 0 ? nullptr : &memory_;
         input.scope_fit = [this](std::uint32_t scope, std::uint32_t op) { return scopes_.fit(scope, op); };
         input.losses = pass.losses;
+        const bool nothing_fixed = std::all_of(pass.fixed_op.begin(), pass.fixed_op.end(), [](std::uint32_t op) { return op == OpTable::no_op; });
         LatticeResult best;
         for (const std::uint32_t passes : pass_counts(pass)) {
             input.passes = passes;
             LatticeResult result = align_in_order(input);
             if (!result.aligned || (best.aligned && result.log_likelihood <= best.log_likelihood)) continue;
             // Worse than kernels drawn at random: with ops enough to pass over, any row of kernels fits somehow.
-            if (passes > 1 && result.log_likelihood <= 0) continue;
+            if (result.log_likelihood <= 0 && (passes > 1 || nothing_fixed)) continue;
             best = std::move(result);
             for (const std::uint32_t s : pass.steps) runs_repeatedly_[s] = passes > 1;
         }
@@ -144,7 +159,8 @@ private:
 
     // ---- answers
 
-    void hand_out(std::size_t p) {
+    /// The answers for the slots of a pass, from its own alignment.
+    std::vector<Answer> answer(std::size_t p) {
         const Pass& pass = passes_[p];
         std::vector<Answer> of_slot(pass.slot_count);
         for (std::uint32_t slot = 0; slot < pass.slot_count; ++slot) of_slot[slot] = from_scope(pass, slot);
@@ -159,6 +175,86 @@ private:
                 if (answer.op == OpTable::no_op) answer.reason = text("the step's kernels cannot be put in the order of the graph's ops");
             }
         }
+        return of_slot;
+    }
+
+    /// A part of a pass: what its kernels are is known from a whole pass of the same kernels beside which it can be laid.
+    void answer_by_whole_pass(std::size_t p) {
+        std::vector<PairItem> items = items_of(passes_[p]);
+        std::vector<std::vector<PairMatch>> best;
+        std::size_t best_pass = 0, best_matched = 0;
+        for (std::size_t other = 0; other < passes_.size(); ++other) {
+            if (is_part(passes_[other]) || passes_[other].slot_count < items.size()) continue;
+            auto matches = align_pairs(items, items_of(passes_[other]), {passes_[p].cut_begin, passes_[p].cut_end});
+            std::size_t matched = 0;
+            for (const auto& list : matches) matched += std::any_of(list.begin(), list.end(), [](const PairMatch& m) { return m.probability >= sure; }) ? 1 : 0;
+            if (matched <= best_matched) continue;
+            best = std::move(matches);
+            best_pass = other;
+            best_matched = matched;
+        }
+        const std::uint32_t alone = text("the step is a part of a pass, and no whole one has the same kernels there");
+        for (std::size_t slot = 0; slot < answered_[p].size(); ++slot) {
+            Answer& own = answered_[p][slot];
+            if (own.op != OpTable::no_op) continue;
+            own.reason = alone;
+            if (slot >= best.size()) continue;
+            for (const PairMatch& match : best[slot]) {
+                const Answer& whole = answered_[best_pass][match.other];
+                if (match.probability < sure || (own.layer != layer_unknown && own.layer != whole.layer)) continue;
+                own = whole;
+                own.evidence = whole.evidence == Evidence::none ? Evidence::none : Evidence::sequence;
+                own.confidence = whole.confidence * std::min(match.probability, 1.0F);
+            }
+        }
+    }
+
+    /// The weakest evidence, for passes without order: of all ops of a kernel's layer only one launches kernels of that name, and only one such
+    /// kernel ran there.
+    void answer_by_name(std::size_t p) {
+        const Pass& pass = passes_[p];
+        std::vector<Answer>& answers = answered_[p];
+        std::map<std::pair<LayerId, std::uint32_t>, std::vector<std::size_t>> of_layer;
+        for (std::size_t slot = 0; slot < answers.size(); ++slot) of_layer[{answers[slot].layer, names_.name(pass.example[slot])}].push_back(slot);
+        for (const auto& [key, slots] : of_layer) {
+            Answer& answer = answers[slots.front()];
+            if (slots.size() != 1 || answer.op != OpTable::no_op || pass.left_out[slots.front()]) continue;
+            const std::uint32_t op = only_op(key.first, key.second);
+            if (op == OpTable::no_op) continue;
+            answer.op = op;
+            answer.layer = ops_.layer(op);
+            answer.evidence = Evidence::name;
+            answer.confidence = 0.5F;
+            answer.reason = text(key.first == layer_unknown ? "no other op of the graph launches kernels of that name" :
+                                                              "no other op of its layer launches kernels of that name");
+        }
+    }
+
+    /// The only op of a layer (of the graph, where the layer is unknown) that launches kernels of that name; no_op if there are several, or none.
+    std::uint32_t only_op(LayerId layer, std::uint32_t name) const {
+        std::uint32_t only = OpTable::no_op;
+        for (std::uint32_t op = 0; op < ops_.size(); ++op) {
+            if (layer != layer_unknown && ops_.layer(op) != layer && ops_.also(op) != layer) continue;
+            if (!model_.may_launch(ops_.lattice_ops()[op].profile, name)) continue;
+            if (only != OpTable::no_op) return OpTable::no_op;
+            only = op;
+        }
+        return only;
+    }
+
+    static bool is_part(const Pass& pass) { return pass.cut_begin || pass.cut_end; }
+
+    std::vector<PairItem> items_of(const Pass& pass) {
+        std::vector<PairItem> items;
+        for (const std::uint32_t kernel : pass.example) {
+            items.push_back({names_.name(kernel) + 1, names_.variant(kernel) + 1, 0, 0, true});
+        }
+        return items;
+    }
+
+    void hand_out(std::size_t p) {
+        const Pass& pass = passes_[p];
+        const std::vector<Answer>& of_slot = answered_[p];
         if (pass.captured != no_captured_graph) {
             const std::uint32_t beside = text("launched beside the graph of its step");
             for (const Step& step : window_->steps) {
@@ -189,6 +285,12 @@ private:
         answer.layer = scope.layer;
         if (scope.op == OpTable::no_op && scope.layer == layer_unknown) return answer;
         answer.op = scope.op;
+        if (pass.by_companion[slot] > 0) {
+            answer.evidence = Evidence::companion;
+            answer.confidence = pass.by_companion[slot];
+            answer.reason = text("in " + companion_->name() + " launched inside '" + scope.text + "'");
+            return answer;
+        }
         const bool by_capture = pass.captured_work[slot] && !pass.annotated[slot];
         answer.evidence = by_capture ? Evidence::lineage : Evidence::annotation;
         answer.confidence = 1;
@@ -287,8 +389,10 @@ private:
     LaunchModel model_;
     RangeIndex ranges_;
     ScopeTable scopes_;
+    std::optional<Companion> companion_;
     std::vector<Pass> passes_;
     std::vector<LatticeResult> aligned_;
+    std::vector<std::vector<Answer>> answered_;  ///< per pass and slot
     SequenceMemory memory_;
     std::size_t expected_kernels_ = 0;
     std::vector<bool> runs_repeatedly_;  ///< per step: a warm-up that went through the graph several times without a pause
@@ -300,8 +404,11 @@ private:
 }  // namespace
 
 std::shared_ptr<const Attribution> attribute(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window,
-                                             const LaunchRules& rules) {
-    return Attributor(graph, layers, std::move(window), rules).run();
+                                             const LaunchRules& rules, std::shared_ptr<const Window> companion, CompanionUse& use) {
+    Attributor attributor(graph, layers, std::move(window), rules, std::move(companion));
+    auto attribution = attributor.run();
+    use = attributor.companion_use();
+    return attribution;
 }
 
 }  // namespace adpipe::align

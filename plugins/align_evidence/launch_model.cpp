@@ -88,6 +88,11 @@ std::uint32_t LaunchModel::profile(std::string_view op, CastCondition cast) {
     return found->second;
 }
 
+bool LaunchModel::may_launch(std::uint32_t profile, std::uint32_t name) const {
+    const std::vector<LaunchProfile::State>& states = profiles_[profile].states;
+    return std::any_of(states.begin(), states.end(), [&](const LaunchProfile::State& state) { return meant_[state.emission][name]; });
+}
+
 LaunchProfile LaunchModel::compile(const OpRule& rule, std::string_view op) {
     LaunchProfile profile;
     profile.nothing = std::log(rule.nothing);
@@ -203,6 +208,7 @@ std::uint32_t LaunchModel::add_row(const NameSet* own, const NameSet* family) {
         row[i] = std::log(probability / total * all_count);
     }
     emissions_.push_back(std::move(row));
+    meant_.push_back(own ? *own : NameSet(names_.size(), true));
     return static_cast<std::uint32_t>(emissions_.size() - 1);
 }
 

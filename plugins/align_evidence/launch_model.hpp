@@ -43,6 +43,8 @@ public:
 
     /// Log of how much likelier a name is than if names were drawn at random.
     double emission(std::uint32_t row, std::uint32_t name) const { return emissions_[row][name]; }
+    /// Whether the kernel is of a kind that the rules name for ops of that profile, or these may launch anything.
+    bool may_launch(std::uint32_t profile, std::uint32_t name) const;
     double log_name_count() const noexcept { return log_name_count_; }
 
 private:
@@ -60,6 +62,7 @@ private:
     std::vector<NameSet> in_class_;
     std::vector<NameSet> in_family_;
     std::vector<std::vector<double>> emissions_;
+    std::vector<NameSet> meant_;  ///< per row of emissions_: the names that the item is about
     std::map<std::string, std::uint32_t> row_ids_;
     std::vector<LaunchProfile> profiles_;
     std::map<std::pair<std::string, CastCondition>, std::uint32_t> profile_ids_;

@@ -1,5 +1,7 @@
 #include "passes.hpp"
 
+#include "companion.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -20,8 +22,9 @@ struct Slot {
 
 class PassBuilder {
 public:
-    PassBuilder(const Window& window, NameTable& names, ScopeTable& scopes, const RangeIndex& ranges)
-        : window_(window), trace_(*window.trace), kernels_(trace_.kernels), names_(names), scopes_(scopes), ranges_(ranges), launches_(trace_) {
+    PassBuilder(const Window& window, NameTable& names, ScopeTable& scopes, const RangeIndex& ranges, Companion* companion)
+        : window_(window), trace_(*window.trace), kernels_(trace_.kernels), names_(names), scopes_(scopes), ranges_(ranges), companion_(companion),
+          launches_(trace_) {
         for (std::uint32_t g = 0; g < window.graphs.size(); ++g) graph_of_[{window.graphs[g].process, window.graphs[g].graph}] = g;
         for (const Step& step : window.steps) losses_ |= step.missing.find("lost by the profiler") != std::string::npos;
         for (const std::string& message : trace_.profiler_messages) losses_ |= message.find("dropped") != std::string::npos;
@@ -89,6 +92,8 @@ private:
         Pass pass;
         pass.replay = step.replay;
         pass.losses = losses_ || !step.complete;
+        pass.cut_begin = step.missing.rfind("cut off at the start", 0) == 0;
+        pass.cut_end = step.missing.rfind("cut off at the end", 0) == 0;
         pass.steps.push_back(s);
         fill(pass, slots, step.launch_order);
         passes_.push_back(std::move(pass));
@@ -144,7 +149,7 @@ private:
     }
 
     std::uint64_t hash_of(const Step& step, const std::vector<Slot>& slots) {
-        std::uint64_t hash = step.replay ? 1 : step.launch_order ? 2 : 3;
+        std::uint64_t hash = (step.replay ? 1 : step.launch_order ? 2 : 3) + (step.missing.rfind("cut off", 0) == 0 ? 4 : 0);
         const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0xff51afd7ed558ccdU + (hash >> 31U); };
         for (const Slot& slot : slots) {
             mix(names_.variant(slot.kernel));
@@ -161,7 +166,12 @@ private:
         pass.annotated.assign(slots.size(), false);
         pass.left_out.assign(slots.size(), false);
         pass.captured_work.assign(slots.size(), false);
+        pass.by_companion.assign(slots.size(), 0);
+        pass.example.resize(slots.size());
+        for (std::size_t i = 0; i < slots.size(); ++i) pass.example[i] = slots[i].kernel;
+        pass.in_order = ordered || one_stream(slots);
         judge_unscoped(pass, slots);
+        if (companion_ != nullptr && pass.in_order) ask_companion(pass, slots);
         for (std::size_t i = 0; i < slots.size(); ++i) {
             pass.scope[i] = slots[i].scope;
             pass.annotated[i] = slots[i].annotated;
@@ -211,6 +221,30 @@ private:
         std::vector<std::uint32_t> before, after;
     };
 
+    bool one_stream(const std::vector<Slot>& slots) const {
+        if (kernels_.stream.empty() || slots.empty()) return false;
+        return std::all_of(slots.begin(), slots.end(), [&](const Slot& slot) { return kernels_.stream[slot.kernel] == kernels_.stream[slots.front().kernel]; });
+    }
+
+    /// What the recording itself says stands; where it names a layer, the companion may name the op in it.
+    void ask_companion(Pass& pass, std::vector<Slot>& slots) {
+        const auto wants = [&](std::size_t i) { return !pass.left_out[i] && scopes_[slots[i].scope].op == OpTable::no_op; };
+        std::size_t wanted = 0;
+        for (std::size_t i = 0; i < slots.size(); ++i) wanted += wants(i) ? 1 : 0;
+        if (wanted == 0) return;
+        const Companion::Answer answer = companion_->look_up(trace_, pass.example, {pass.cut_begin, pass.cut_end});
+        for (std::size_t i = 0; i < answer.size(); ++i) {
+            if (!answer[i] || !wants(i)) continue;
+            const Scope& own = scopes_[slots[i].scope];
+            const Scope& said = answer[i]->scope;
+            const bool adds = slots[i].scope == ScopeTable::nothing || (said.op != OpTable::no_op && own.layer != layer_unknown && own.layer == said.layer);
+            if (!adds) continue;
+            slots[i].scope = scopes_.adopt(said);
+            slots[i].edge = false;
+            pass.by_companion[i] = answer[i]->probability;
+        }
+    }
+
     /// What it means that nothing names the op or layer of a kernel, where most of its step's kernels have one.
     void judge_unscoped(Pass& pass, std::vector<Slot>& slots) {
         std::size_t with_op = 0, with_layer = 0;
@@ -235,6 +269,7 @@ private:
     NameTable& names_;
     ScopeTable& scopes_;
     const RangeIndex& ranges_;
+    Companion* const companion_;
     const LaunchIndex launches_;
     std::map<std::pair<std::uint16_t, std::uint64_t>, std::uint32_t> graph_of_;  ///< by process and id
     bool losses_ = false;
@@ -265,8 +300,8 @@ std::uint32_t NameTable::variant(std::uint32_t kernel) {
     return variants_.try_emplace(key, static_cast<std::uint32_t>(variants_.size())).first->second;
 }
 
-std::vector<Pass> find_passes(const Window& window, NameTable& names, ScopeTable& scopes, const RangeIndex& ranges) {
-    return PassBuilder(window, names, scopes, ranges).build();
+std::vector<Pass> find_passes(const Window& window, NameTable& names, ScopeTable& scopes, const RangeIndex& ranges, Companion* companion) {
+    return PassBuilder(window, names, scopes, ranges, companion).build();
 }
 
 }  // namespace adpipe::align

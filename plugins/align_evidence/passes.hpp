@@ -23,6 +23,11 @@ struct Pass {
     std::vector<bool> annotated;       ///< per slot: the scope was written on the kernel itself
     std::vector<bool> captured_work;   ///< per slot: it ran from a captured graph, so that its scope, if not written on it, is that of its capture
     std::vector<bool> left_out;        ///< per slot: known to belong to no op
+    std::vector<std::uint32_t> example;  ///< per slot: a kernel that ran there
+    /// Per slot: a companion recording gave the scope, with this probability; 0: it did not.
+    std::vector<float> by_companion;
+    bool cut_begin = false, cut_end = false;  ///< it is a part of a pass: the recording began in it, or ended in it
+    bool in_order = false;  ///< slots are in the order of the launches, or all on one stream
     bool replay = false;
     bool losses = false;
     std::uint32_t captured = no_captured_graph;  ///< slots are the nodes of this graph
@@ -44,7 +49,10 @@ private:
     std::unordered_map<std::uint64_t, std::uint32_t> variants_;
 };
 
+class Companion;
+
 /// Every different pass of the window. Steps with the same kernels in the same order, and with the same scopes, are one.
-std::vector<Pass> find_passes(const Window& window, NameTable& names, ScopeTable& scopes, const RangeIndex& ranges);
+/// `companion`, if there is one, is asked where the recording itself says nothing.
+std::vector<Pass> find_passes(const Window& window, NameTable& names, ScopeTable& scopes, const RangeIndex& ranges, Companion* companion);
 
 }  // namespace adpipe::align

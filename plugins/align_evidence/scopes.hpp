@@ -34,6 +34,9 @@ public:
     /// Launched outside the range that holds nearly all of its step.
     std::uint32_t outside_step();
 
+    /// A scope that was found elsewhere.
+    std::uint32_t adopt(const Scope& scope) { return add(scope); }
+
     const Scope& operator[](std::uint32_t scope) const { return scopes_[scope]; }
     /// Log factor: 0 where nothing speaks against the op.
     float fit(std::uint32_t scope, std::uint32_t op);

@@ -45,7 +45,7 @@ enum class Number : std::uint8_t {
 
 enum class Text : std::uint8_t {
     name,
-    args_name,  ///< args.name: of a process or thread; the graph node on an annotated kernel
+    args_name,  ///< args.name: of a process or thread; the graph node on an annotated kernel; of a call args.kernel
     module,     ///< args.module_fqn of an annotated kernel
     shapes,     ///< args."Input Dims", as JSON
     types,      ///< args."Input type", as JSON

@@ -147,6 +147,7 @@ Scan KeyReader::arg(std::string_view key) {
             break;
         case 6:
             if (key == "device") return number(Number::device);
+            if (key == "kernel" && event_.category == Category::runtime) return text(Text::args_name);
             if (key == "stream") return number(Number::stream);
             break;
         case 7:

@@ -273,6 +273,10 @@ void TraceBuilder::add_launch(const Event& event) {
     l.process.push_back(process);
     l.thread.push_back(processes_.thread(process, event[Scalar::tid]));
     l.correlation.push_back(id_or_none(event[Number::correlation]));
+    if (event[Text::args_name].data != nullptr && l.kernel.empty()) l.kernel.resize(l.start.size() - 1, 0);
+    if (event[Text::args_name].data != nullptr || !l.kernel.empty()) {
+        l.kernel.push_back(event[Text::args_name].data == nullptr ? 0 : texts_.id(event[Text::args_name]));
+    }
     if (launches_of_.size() <= process) launches_of_.resize(process + std::size_t{1});
     ++launches_of_[process];
     if (native_.size() <= process) native_.resize(process + std::size_t{1});

@@ -45,6 +45,7 @@ public:
         }
         for (std::uint32_t g = 0; g < window_.graphs.size(); ++g) order_nodes(g);
         for (Step& step : window_.steps) finish(step);
+        if (window_.graphs.empty()) find_cut_replays(view_.trace, window_);
     }
 
 private:

@@ -24,6 +24,8 @@ std::shared_ptr<Window> find_steps(std::shared_ptr<const Trace> trace);
 void number_steps(Window& window);
 /// Replays of captured graphs: appends steps, fills graphs and node_of_kernel.
 void find_replays(const TraceView& view, Window& window);
+/// Of replays whose nodes the trace does not tell, the first and the last of a device may be parts: names them.
+void find_cut_replays(const Trace& trace, Window& window);
 /// Forward passes whose kernels were launched one by one. Replays must be there already.
 void find_eager_passes(const TraceView& view, Window& window);
 

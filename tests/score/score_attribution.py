@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Scores `adpipe kernels --dump` against simulated traces whose every kernel's node is known.
 
-    score_attribution.py ADPIPE DUMPS TRACE... [--time-on-node PERCENT] [--wrong-per-thousand N] [--show N] [--steps-by NAME]
+    score_attribution.py ADPIPE DUMPS TRACE... [--time-on-node PERCENT] [--wrong-per-thousand N] [--show N] [--steps-by NAME] [--companion FILE]
 
 TRACE.truth.json.gz lies beside TRACE, or below --truth; its `dump`, <run>/<file>, is looked up in DUMPS. Per GPU event it says which node launched it, if any.
 An event is right if adpipe names that node (alone, or as one of at most four that share a kernel), unknown if it names none, wrong otherwise;
@@ -83,12 +83,12 @@ class Score:
                 and self.verdicts["not listed"] == 0 and self.time_on_node() >= time_on_node)
 
 
-def score(adpipe, dumps, trace, truth, steps_by):
+def score(adpipe, dumps, trace, truth, steps_by=None, companion=None):
     dump = dumps / truth["dump"]  # <run>/<file>
     if not dump.exists():
         dump = dumps / dump.name
-    by_range = ["--step-range", steps_by] if steps_by else []
-    rows, problem = run_tsv([adpipe, "kernels", trace, "--dump", dump, "--window", "all", *by_range, "--format", "tsv"])
+    more = (["--step-range", steps_by] if steps_by else []) + (["--companion", companion] if companion else [])
+    rows, problem = run_tsv([adpipe, "kernels", trace, "--dump", dump, "--window", "all", *more, "--format", "tsv"])
     if rows is None:
         print(f"{trace}: {problem}")
         return Score()
@@ -110,6 +110,7 @@ def main():
     parser.add_argument("--time-on-node", type=float, default=95.0, metavar="PERCENT")
     parser.add_argument("--wrong-per-thousand", type=float, default=0.0, metavar="N")
     parser.add_argument("--steps-by", metavar="NAME", help="find steps by the ranges of that name")
+    parser.add_argument("--companion", type=Path, metavar="FILE", help="another recording of the same model, for all traces")
     parser.add_argument("--show", type=int, default=5, metavar="N", help="wrong events to print of each trace")
     arguments = parser.parse_args()
     dumps, traces = located(arguments.dumps), [located(trace) for trace in arguments.traces]
@@ -118,7 +119,7 @@ def main():
     failed = 0
     for trace in traces:
         truth = read_truth((arguments.truth or trace.parent) / (trace.name + ".truth.json.gz"))
-        result = score(arguments.adpipe, dumps, trace, truth, arguments.steps_by)
+        result = score(arguments.adpipe, dumps, trace, truth, arguments.steps_by, arguments.companion and located(arguments.companion))
         good = result.is_good(arguments.time_on_node, arguments.wrong_per_thousand)
         failed += not good
         print("\n".join("    " + line for line in result.wrong[: arguments.show]), end="\n" if result.wrong[: arguments.show] else "")

@@ -110,7 +110,19 @@ public:
     void run(Context& context) override { context.write_file("sub/shown.txt", context.in<Layers>("layers").strategy); }
 };
 
-constexpr StageDecl stages[] = {stage<Parse>(), stage<Member>(), stage<Refine>(), stage<Vote>(), stage<Render>(), stage<Show>()};
+class Compare : public Stage {
+public:
+    static constexpr const char* name = "render.compare";
+    static constexpr const char* summary = "";
+    static constexpr const char* doc = "";
+    static constexpr PortDecl inputs[] = {port<Layers>("layers"), port<Layers>("other", "", PortUse::optional)};
+    void run(Context& context) override {
+        const auto other = context.maybe<Layers>("other");
+        context.print(context.in<Layers>("layers").strategy + " beside " + (other ? other->strategy : "nothing"));
+    }
+};
+
+constexpr StageDecl stages[] = {stage<Parse>(), stage<Member>(), stage<Refine>(), stage<Vote>(), stage<Render>(), stage<Show>(), stage<Compare>()};
 
 Registry test_registry() {
     Registry registry;
@@ -218,6 +230,22 @@ TEST_CASE("an optional input may be left open, and be cut off by hand") {
     cut.add("member.test");
     cut.add("render.test").from("layers", "none");
     CHECK(run(cut).printed == "nothing");
+}
+
+TEST_CASE("an optional input beside a required one of its type is only connected by hand") {
+    PipelineBuilder one{"test"};
+    one.add("parse.test");
+    one.add("member.test");
+    one.add("render.compare");
+    const std::string alone = run(one).printed;
+    CHECK(alone.find(" beside nothing") != std::string::npos);
+
+    PipelineBuilder two{"test"};
+    two.add("parse.test");
+    two.add("member.test").id("first");
+    two.add("member.test").id("second");
+    two.add("render.compare").from("layers", "first").from("other", "second");
+    CHECK(run(two).printed.find(" beside nothing") == std::string::npos);
 }
 
 TEST_CASE("all faults of a plan come at once") {

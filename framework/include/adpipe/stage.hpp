@@ -111,6 +111,7 @@ public:
     virtual void run(Context& context) = 0;
 };
 
+/// An optional input beside a required one of the same type is only connected by hand (`from:`).
 enum class PortUse : std::uint8_t { required, optional, many };
 
 /// One input or output of a stage; static data.

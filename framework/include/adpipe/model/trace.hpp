@@ -68,6 +68,9 @@ struct Launches {
     std::vector<std::uint16_t> process;
     std::vector<std::uint64_t> thread;  ///< unique in the trace
     std::vector<std::uint64_t> correlation;
+    /// The kernel that it launched, also where that was captured and did not run; 0 where it launched none. Empty where the trace does not say (HIP
+    /// in PyTorch's traces does).
+    std::vector<StringId> kernel;
     std::size_t size() const noexcept { return start.size(); }
 };
 
