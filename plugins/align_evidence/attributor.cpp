@@ -132,9 +132,14 @@ private:
         std::size_t kernels = 0;
         for (const auto& chain : pass.chains) kernels += chain.size();
         if (pass.replay || (expected_kernels_ > 0 && kernels * 2 < expected_kernels_ * 3)) return {1};
+        constexpr std::size_t most_kernels_of_an_op = 20;
+        if (kernels > most_kernels_of_an_op * ops_.size()) return {};
         if (expected_kernels_ == 0) return {1, 2, 3};
-        const auto whole = static_cast<std::uint32_t>(kernels / expected_kernels_);
-        return {std::max(whole, 1U), whole + 1};
+        // More than a warm-up runs without a pause: what looks so are many steps that could not be told apart.
+        constexpr std::size_t most_passes = 8;
+        const std::size_t whole = kernels / expected_kernels_;
+        if (whole > most_passes) return {};
+        return {std::max(static_cast<std::uint32_t>(whole), 1U), static_cast<std::uint32_t>(whole) + 1};
     }
 
     void learn(std::size_t p, SequenceMemory& learned) const {

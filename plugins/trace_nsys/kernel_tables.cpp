@@ -19,7 +19,7 @@ constexpr std::array<TableKind, 3> tables{{{"CUPTI_ACTIVITY_KIND_KERNEL", Kernel
                                            {"CUPTI_ACTIVITY_KIND_MEMSET", KernelKind::memset}}};
 
 /// What is read of every row. A column that the table lacks reads as NULL.
-enum Column : int { row_id, start, end, device, context, stream, correlation, process, graph_node, graph, text, bytes, column_count };
+enum Column : int { row_id, start, end, device, context, stream, correlation, process, graph_node, graph, text, bytes };
 
 /// A part of a table's rows, read by one thread into its own stretch of the trace's columns.
 struct Stretch {
@@ -27,14 +27,13 @@ struct Stretch {
     std::int64_t first_row = 0;
     std::int64_t end_row = 0;
     std::size_t count = 0;  ///< rows read
+    /// The ids of the processes in it, in order of appearance: while the threads read, a row holds the number in this list.
+    std::vector<std::int64_t> processes;
     std::exception_ptr error;
 };
 
-/// Raw 64-bit ids that need a look-up later, while the threads only copy.
-struct RawIds {
-    std::vector<std::int64_t> text;
-    std::vector<std::int64_t> process;
-};
+/// While the threads read, a row's name is the file's own id of it; one that does not fit is no id.
+constexpr std::uint32_t no_text = 0xffffffffU;
 
 /// The column that tells what ran: the fullest name that the table has, or the direction of a copy.
 const char* text_column(const std::set<std::string>& have, KernelKind kind) {
@@ -45,10 +44,54 @@ const char* text_column(const std::set<std::string>& have, KernelKind kind) {
     return "demangledName";
 }
 
-std::string select_rows(const Database& database, const TableKind& table) {
-    return database.select(table.table, {"rowid", "start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphNodeId",
-                                         "graphId", text_column(database.columns(table.table), table.kind), "bytes"});
+std::string row_columns(const Database& database, const TableKind& table) {
+    return database.list(table.table, {"rowid", "start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphNodeId",
+                                       "graphId", text_column(database.columns(table.table), table.kind), "bytes"});
 }
+
+/// Puts rows into a stretch of the columns. Does not throw, as the row function must not; there is room for every row of the stretch.
+class RowStore {
+public:
+    RowStore(Kernels& columns, Stretch& part, KernelKind of_table, bool with_bytes)
+        : kernels_(columns), stretch_(part), kind_(of_table), has_bytes_(with_bytes) {}
+
+    void add(sqlite3_value** row) noexcept {
+        const std::size_t at = stretch_.at + stretch_.count++;
+        kernels_.kind[at] = kind_;
+        kernels_.row[at] = sqlite3_value_int64(row[row_id]);
+        kernels_.start[at] = sqlite3_value_int64(row[start]);
+        kernels_.end[at] = std::max<Nanoseconds>(sqlite3_value_int64(row[end]), kernels_.start[at]);
+        kernels_.device[at] = sqlite3_value_int(row[device]);
+        kernels_.context[at] = sqlite3_value_int(row[context]);
+        kernels_.stream[at] = sqlite3_value_int64(row[stream]);
+        kernels_.correlation[at] = static_cast<std::uint64_t>(sqlite3_value_int64(row[correlation]));
+        // Old exports write 0, new ones NULL, for "not from a graph"; both read as 0.
+        const auto node = static_cast<std::uint64_t>(sqlite3_value_int64(row[graph_node]));
+        const auto graph_id = static_cast<std::uint64_t>(sqlite3_value_int64(row[graph]));
+        kernels_.graph_node[at] = node == 0 ? no_id : node;
+        kernels_.graph[at] = graph_id != 0 ? graph_id : (node == 0 ? no_id : node >> 32U);
+        const std::int64_t text_id = sqlite3_value_int64(row[text]);
+        kernels_.name[at] = text_id >= 0 && text_id < no_text ? static_cast<std::uint32_t>(text_id) : no_text;
+        kernels_.process[at] = process_number(sqlite3_value_int64(row[process]));
+        if (has_bytes_) kernels_.bytes[at] = sqlite3_value_int64(row[bytes]);
+    }
+
+private:
+    /// A recording has a handful of processes, and long runs of rows of one.
+    std::uint16_t process_number(std::int64_t id) noexcept {
+        std::vector<std::int64_t>& known = stretch_.processes;
+        if (last_ < known.size() && known[last_] == id) return static_cast<std::uint16_t>(last_);
+        last_ = static_cast<std::size_t>(std::find(known.begin(), known.end(), id) - known.begin());
+        if (last_ == known.size()) known.push_back(id);
+        return static_cast<std::uint16_t>(last_);
+    }
+
+    Kernels& kernels_;
+    Stretch& stretch_;
+    KernelKind kind_;
+    bool has_bytes_;
+    std::size_t last_ = 0;
+};
 
 class KernelReader {
 public:
@@ -63,6 +106,7 @@ public:
         }
         resize(total);
         for (std::size_t i = 0; i < tables.size(); ++i) scan(tables[i], stretches[i]);
+        look_up_processes(stretches);
         close_gaps(stretches);
         look_up_names();
         look_up_shapes();
@@ -74,9 +118,11 @@ private:
     std::vector<Stretch> divide(const TableKind& table, std::size_t at) const {
         const auto have = reading_.database.columns(table.table);
         if (have.count("start") == 0 || have.count("end") == 0) return {};
-        Query range = reading_.database.query(std::string("SELECT min(rowid), max(rowid) FROM ") + table.table);
-        if (!range.next() || range.is_null(0)) return {};
-        const std::int64_t first = range.integer(0), last = range.integer(1);
+        // Two queries: only alone is a smallest or largest row id looked up instead of searched for.
+        Query lowest = reading_.database.query(std::string("SELECT min(rowid) FROM ") + table.table);
+        Query highest = reading_.database.query(std::string("SELECT max(rowid) FROM ") + table.table);
+        if (!lowest.next() || lowest.is_null(0) || !highest.next()) return {};
+        const std::int64_t first = lowest.integer(0), last = highest.integer(0);
         std::int64_t rows = last - first + 1;
         constexpr std::int64_t rows_worth_a_thread = 100'000;
         const std::int64_t threads = std::clamp<std::int64_t>(rows / rows_worth_a_thread, 1, std::max(1U, std::thread::hardware_concurrency()));
@@ -91,22 +137,28 @@ private:
         return stretches;
     }
 
+    /// Most of the time that this takes is the system's, for fresh memory; two halves take it side by side.
     void resize(std::size_t count) {
+        const auto half = [&] {
+            kernels_.row.resize(count);
+            kernels_.start.resize(count);
+            kernels_.end.resize(count);
+            kernels_.stream.resize(count);
+            kernels_.device.resize(count);
+        };
+        std::thread other;
+        constexpr std::size_t worth_a_thread = 200'000;
+        if (count > worth_a_thread) other = std::thread(half);
+        else half();
         kernels_.kind.resize(count);
-        kernels_.row.resize(count);
-        kernels_.start.resize(count);
-        kernels_.end.resize(count);
         kernels_.name.resize(count);
         kernels_.process.resize(count);
-        kernels_.device.resize(count);
         kernels_.context.resize(count);
-        kernels_.stream.resize(count);
         kernels_.correlation.resize(count);
         kernels_.graph.resize(count);
         kernels_.graph_node.resize(count);
-        raw_.text.resize(count);
-        raw_.process.resize(count);
         kernels_.bytes.resize(count, -1);
+        if (other.joinable()) other.join();
     }
 
     void scan(const TableKind& table, std::vector<Stretch>& stretches) {
@@ -125,35 +177,28 @@ private:
     void scan_stretch(const TableKind& table, Stretch& stretch) {
         try {
             const Database own(reading_.database.file());  // a connection of its own: none is shared between threads
-            Query rows = own.query(select_rows(own, table) + " WHERE rowid >= ? AND rowid < ?");
-            rows.bind(1, stretch.first_row);
-            rows.bind(2, stretch.end_row);
-            const bool has_bytes = own.columns(table.table).count("bytes") != 0;
-            std::size_t at = stretch.at;
-            while (rows.next()) store(rows, table, at++, has_bytes);
-            stretch.count = at - stretch.at;
+            const bool has_bytes = table.kind != KernelKind::kernel && own.columns(table.table).count("bytes") != 0;
+            RowStore store(kernels_, stretch, table.kind, has_bytes);
+            own.scan(row_columns(own, table), std::string("FROM ") + table.table + " WHERE rowid >= ? AND rowid < ?",
+                     {stretch.first_row, stretch.end_row}, [](void* to, sqlite3_value** values) { static_cast<RowStore*>(to)->add(values); }, &store);
         } catch (...) {
             stretch.error = std::current_exception();
         }
     }
 
-    void store(const Query& row, const TableKind& table, std::size_t at, bool has_bytes) {
-        kernels_.kind[at] = table.kind;
-        kernels_.row[at] = row.integer(row_id);
-        kernels_.start[at] = row.integer(start);
-        kernels_.end[at] = std::max(row.integer(end), kernels_.start[at]);
-        kernels_.device[at] = static_cast<std::int32_t>(row.integer(device));
-        kernels_.context[at] = static_cast<std::int32_t>(row.integer(context));
-        kernels_.stream[at] = row.integer(stream);
-        kernels_.correlation[at] = static_cast<std::uint64_t>(row.integer(correlation));
-        // Old exports write 0, new ones NULL, for "not from a graph"; both read as 0.
-        const auto node = static_cast<std::uint64_t>(row.integer(graph_node));
-        const auto graph_id = static_cast<std::uint64_t>(row.integer(graph));
-        kernels_.graph_node[at] = node == 0 ? no_id : node;
-        kernels_.graph[at] = graph_id != 0 ? graph_id : (node == 0 ? no_id : node >> 32U);
-        raw_.text[at] = row.integer(text);
-        raw_.process[at] = row.integer(process);
-        if (table.kind != KernelKind::kernel && has_bytes) kernels_.bytes[at] = row.integer(bytes);
+    /// The stretches' own numbers of processes into the trace's.
+    void look_up_processes(const std::vector<std::vector<Stretch>>& stretches) {
+        for (const auto& of_table : stretches) {
+            for (const Stretch& stretch : of_table) {
+                std::vector<std::uint16_t> numbers;
+                bool same = true;
+                for (const std::int64_t id : stretch.processes) {
+                    numbers.push_back(reading_.processes.of_process(id));
+                    same = same && numbers.back() + std::size_t{1} == numbers.size();
+                }
+                for (std::size_t k = stretch.at; !same && k < stretch.at + stretch.count; ++k) kernels_.process[k] = numbers[kernels_.process[k]];
+            }
+        }
     }
 
     /// Row ids need not follow each other: moves the stretches together.
@@ -174,42 +219,34 @@ private:
                       column.begin() + static_cast<std::ptrdiff_t>(to));
         };
         move(kernels_.kind), move(kernels_.row), move(kernels_.start), move(kernels_.end), move(kernels_.device), move(kernels_.context);
-        move(kernels_.stream), move(kernels_.correlation), move(kernels_.graph), move(kernels_.graph_node), move(raw_.text), move(raw_.process), move(kernels_.bytes);
+        move(kernels_.stream), move(kernels_.correlation), move(kernels_.graph), move(kernels_.graph_node), move(kernels_.name), move(kernels_.process), move(kernels_.bytes);
     }
 
     void look_up_names() {
         std::vector<std::int64_t> ids;
-        std::unordered_set<std::int64_t> seen;
-        std::int64_t last = -1;
+        std::unordered_set<std::uint32_t> seen;
+        std::uint32_t last = no_text;
         for (std::size_t k = 0; k < kernels_.size() && kernels_.kind[k] == KernelKind::kernel; ++k) {
-            if (raw_.text[k] == last) continue;
-            last = raw_.text[k];
-            if (seen.insert(last).second) ids.push_back(last);
+            if (kernels_.name[k] == last) continue;
+            last = kernels_.name[k];
+            if (last != no_text && seen.insert(last).second) ids.push_back(last);
         }
         reading_.texts.load(ids);
-        std::vector<StringId> dense;
-        const std::int64_t highest = ids.empty() ? 0 : *std::max_element(ids.begin(), ids.end());
+        const std::int64_t highest = ids.empty() ? -1 : *std::max_element(ids.begin(), ids.end());
         constexpr std::int64_t most_for_an_array = 1 << 24;
-        if (highest < most_for_an_array) {
-            dense.resize(static_cast<std::size_t>(highest) + 1);
-            for (const std::int64_t id : ids) {
-                if (id >= 0) dense[static_cast<std::size_t>(id)] = reading_.texts[id];
-            }
+        std::vector<StringId> dense(static_cast<std::size_t>(std::min(highest + 1, most_for_an_array)));
+        for (const std::int64_t id : ids) {
+            if (id < most_for_an_array) dense[static_cast<std::size_t>(id)] = reading_.texts[id];
         }
         for (std::size_t k = 0; k < kernels_.size(); ++k) {
-            kernels_.process[k] = reading_.processes.of_process(raw_.process[k]);
-            if (kernels_.kind[k] == KernelKind::kernel) {
-                const std::int64_t id = raw_.text[k];
-                kernels_.name[k] = !dense.empty() && id >= 0 ? dense[static_cast<std::size_t>(id)] : reading_.texts[id];
-            } else {
-                kernels_.name[k] = transfer_name(kernels_.kind[k], raw_.text[k]);
-            }
+            const std::uint32_t id = kernels_.name[k];
+            if (kernels_.kind[k] != KernelKind::kernel) kernels_.name[k] = transfer_name(kernels_.kind[k], id);
+            else kernels_.name[k] = id < dense.size() ? dense[id] : id == no_text ? 0 : reading_.texts[id];
         }
-        raw_ = {};
     }
 
     /// "Memcpy HtoD", "Memset": as Nsight Systems shows them.
-    StringId transfer_name(KernelKind kind, std::int64_t copy_kind) {
+    StringId transfer_name(KernelKind kind, std::uint32_t copy_kind) {
         if (kind == KernelKind::memset) return reading_.trace.string_id("Memset");
         switch (copy_kind) {
             case 1: return reading_.trace.string_id("Memcpy HtoD");
@@ -312,7 +349,6 @@ private:
 
     Reading& reading_;
     Kernels& kernels_;
-    RawIds raw_;
 };
 
 }  // namespace

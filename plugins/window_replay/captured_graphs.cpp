@@ -52,15 +52,26 @@ private:
     // ---- grouping
 
     void group_by_shared_launch() {
-        std::unordered_map<Key, std::uint32_t, KeyHash> count;
-        for (std::uint32_t k = 0; k < kernels_.size(); ++k) ++count[key_of(k)];
-        std::unordered_map<Key, std::uint32_t, KeyHash> step_of;
+        if (kernels_.correlation.empty()) return;
+        const auto launch = [&](std::uint32_t k) {
+            return std::pair(kernels_.process.empty() ? std::uint16_t{0} : kernels_.process[k], kernels_.correlation[k]);
+        };
+        std::vector<std::uint32_t> order;
         for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
-            const Key key = key_of(k);
-            if (key.correlation == no_id || count[key] < kernels_of_a_graph_launch) continue;
-            const auto [found, is_new] = step_of.try_emplace(key, static_cast<std::uint32_t>(window_.steps.size()));
-            if (is_new) add_step(k, no_captured_graph);
-            window_.steps[found->second].kernels.push_back(k);
+            if (kernels_.correlation[k] != no_id) order.push_back(k);
+        }
+        // A million kernels launched one by one are a million groups of one: sorting finds the others in less time than a table of all.
+        const auto earlier = [&](std::uint32_t a, std::uint32_t b) { return std::pair(launch(a), a) < std::pair(launch(b), b); };
+        if (!std::is_sorted(order.begin(), order.end(), earlier)) std::sort(order.begin(), order.end(), earlier);
+        std::vector<std::pair<std::size_t, std::size_t>> groups;
+        for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+            while (end < order.size() && launch(order[end]) == launch(order[begin])) ++end;
+            if (end - begin >= kernels_of_a_graph_launch) groups.emplace_back(begin, end);
+        }
+        std::sort(groups.begin(), groups.end(), [&](const auto& a, const auto& b) { return order[a.first] < order[b.first]; });
+        for (const auto& [begin, end] : groups) {
+            add_step(order[begin], no_captured_graph);
+            window_.steps.back().kernels.assign(order.begin() + static_cast<std::ptrdiff_t>(begin), order.begin() + static_cast<std::ptrdiff_t>(end));
         }
     }
 

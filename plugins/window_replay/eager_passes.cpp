@@ -47,17 +47,42 @@ private:
     }
 
     void find_on(std::uint16_t process, std::int32_t device, std::vector<Item>& items) {
-        const bool launches_known = std::all_of(items.begin(), items.end(), [](const Item& i) { return i.launch != LaunchIndex::none; });
+        const bool launches_known = most_launches_known(items);
         bool in_launch_order = launches_known;
-        if (!launches_known) {
+        if (launches_known) {
+            estimate_missing_launches(items);
+        } else {
             for (Item& i : items) i.time = kernels_.start[i.kernel];
             in_launch_order = false;
         }
-        std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) { return std::tuple(a.time, a.kernel) < std::tuple(b.time, b.kernel); });
+        const auto earlier = [](const Item& a, const Item& b) { return std::tuple(a.time, a.kernel) < std::tuple(b.time, b.kernel); };
+        if (!std::is_sorted(items.begin(), items.end(), earlier)) std::sort(items.begin(), items.end(), earlier);
         if (!launches_known) in_launch_order = sort_by_correlation(items);
         const std::vector<Cut> cuts = launches_known ? host_boundaries(process) : device_boundaries(process, items);
         std::vector<Segment> segments = divide(std::move(items), cuts, launches_known);
         for (std::vector<Item>& pass : join_segments(std::move(segments), *this)) add_pass(process, device, pass, in_launch_order);
+    }
+
+    /// A few calls may be lost, or lie before the recording.
+    static bool most_launches_known(const std::vector<Item>& items) {
+        const auto known = static_cast<std::size_t>(std::count_if(items.begin(), items.end(), [](const Item& i) { return i.launch != LaunchIndex::none; }));
+        return known > 0 && known * 100 >= items.size() * 95;
+    }
+
+    /// What has no call was launched about when the work before it was that has one.
+    void estimate_missing_launches(std::vector<Item>& items) const {
+        if (std::none_of(items.begin(), items.end(), [](const Item& i) { return i.launch == LaunchIndex::none; })) return;
+        std::vector<Item*> missing_or_not;
+        for (Item& i : items) missing_or_not.push_back(&i);
+        std::sort(missing_or_not.begin(), missing_or_not.end(), [&](const Item* a, const Item* b) {
+            return std::pair(kernels_.start[a->kernel], a->kernel) < std::pair(kernels_.start[b->kernel], b->kernel);
+        });
+        const auto first = std::find_if(missing_or_not.begin(), missing_or_not.end(), [](const Item* i) { return i->launch != LaunchIndex::none; });
+        Nanoseconds before = (*first)->time - 1;
+        for (Item* const i : missing_or_not) {
+            if (i->launch == LaunchIndex::none) i->time = before;
+            else before = i->time;
+        }
     }
 
     std::vector<Segment> divide(std::vector<Item> items, const std::vector<Cut>& cuts, bool by_launch) const {
