@@ -13,6 +13,7 @@ stem=$out/092_compile_compile_model_layer5
 "$adpipe" "${layer[@]}" --also html,csv,markdown,mermaid,perfetto,model_explorer -o "$out" >"$out/terminal" 2>/dev/null
 "$adpipe" tables $sample/decode.sqlite --dump $sample/dumps --phase decode -o "$out" >/dev/null 2>&1
 "$adpipe" inventory $sample/decode.sqlite --phase decode >"$out/inventory" 2>/dev/null
+"$adpipe" run configs/profile_model.yaml --output "$out/profile" >/dev/null 2>&1
 "$adpipe" walkthrough samples/served_model/simulated_served_model.trace.json.gz --layer 5 >"$out/walkthrough" 2>/dev/null
 "$adpipe" sources samples/served_model/simulated_served_model.trace.json.gz --phase decode >"$out/sources" 2>/dev/null
 "$adpipe" map samples/served_model/simulated_served_model.trace.json.gz --layer 5 >"$out/map" 2>/dev/null
@@ -96,6 +97,10 @@ END
     shown text 8 150 "$out/conc8_layer.csv"
     section "All kernels" "render.kernel_inventory, adpipe inventory"
     shown text 24 140 "$out/inventory"
+    section "Steps" "render.steps, adpipe steps"
+    shown text 6 150 "$out/profile/steps.csv"
+    section "What kernel names say" "render.kernel_names, behind analyze.decode_names"
+    shown text 6 150 "$out/profile/kernel_names.csv"
     section "Prefill beside decode" "render.kernel_map, adpipe map"
     printf 'On the terminal, as Markdown and as a page; here of [another sample](../samples/served_model/README.md), simulated as well.\n\n'
     shown text 24 140 "$out/map"

@@ -109,22 +109,23 @@ private:
         }
     }
 
-    /// Stages of one kind can stand in for one another, so they must make the same artifact.
+    /// Stages of one kind can stand in for one another, so they must make the same artifact. What is analysed is numbers of vertices, or names.
     void check_kind(const std::string& stage, std::span<const PortDecl> outputs) {
         struct KindOutput {
             std::string_view kind;
             std::string_view artifact;
+            std::string_view other = {};
         };
         constexpr KindOutput kinds[] = {{"select", "dump/1"},   {"parse", "graph/1"},       {"member", "layers/1"},
                                         {"trace", "trace/1"},   {"window", "window/1"},     {"align", "attribution/1"},
-                                        {"analyze", "metrics/1"}, {"segment", "attribution/1"}};
+                                        {"analyze", "metrics/1", "kernel_names/1"}, {"segment", "attribution/1"}};
         const std::string_view kind = std::string_view{stage}.substr(0, stage.find('.'));
         for (const KindOutput& known : kinds) {
             if (known.kind != kind) continue;
             const bool makes_it = std::any_of(outputs.begin(), outputs.end(), [&](const PortDecl& port) {
-                return port.type != nullptr && port.type == known.artifact;
+                return port.type != nullptr && (port.type == known.artifact || port.type == known.other);
             });
-            if (!makes_it) fault(fmt::format("{}: a {} stage has an output of type {}", stage, kind, known.artifact));
+            if (!makes_it) fault(fmt::format("{}: a {} stage has an output of type {}{}{}", stage, kind, known.artifact, known.other.empty() ? "" : " or ", known.other));
         }
     }
 

@@ -1,11 +1,13 @@
 #include <adpipe/kernel_names.hpp>
 
 #include <adpipe/diagnostic.hpp>
+#include <adpipe/model/decoded_names.hpp>
 
 #include "kernels/kernel_text.hpp"
 #include "kernels/rule_reader.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace adpipe {
 
@@ -145,7 +147,8 @@ struct KernelNames::Rules {
     RuleSet more;
 };
 
-KernelNames::KernelNames(const std::vector<std::filesystem::path>& more_rules) : rules_{std::make_unique<Rules>()} {
+KernelNames::KernelNames(const std::vector<std::filesystem::path>& more_rules, std::vector<std::shared_ptr<const DecodedNames>> known)
+    : rules_{std::make_unique<Rules>()}, known_{std::move(known)} {
     try {
         for (const std::filesystem::path& file : more_rules) read_rules(file, rules_->more);
     } catch (const RuleError& error) {
@@ -161,6 +164,9 @@ const KernelNames& KernelNames::built_in() {
 }
 
 KernelName KernelNames::decode(std::string_view name) const {
+    for (const auto& known : known_) {
+        if (const auto found = known->by_name.find(name); found != known->by_name.end()) return found->second;
+    }
     KernelName result;
     result.demangled = demangle(name);
     const std::string_view text = std::string_view{result.demangled}.substr(0, longest_text);

@@ -1,6 +1,7 @@
 #include "choose.hpp"
 #include "map_text.hpp"
 
+#include <adpipe/model/decoded_names.hpp>
 #include <adpipe/plugin.hpp>
 #include <adpipe/render/chosen_layers.hpp>
 #include <adpipe/render/text.hpp>
@@ -35,6 +36,7 @@ public:
         port<GraphModel>("graph", "the graphs of the attributions", PortUse::many),
         port<Layers>("layers", "which vertex is in which layer", PortUse::many),
         port<Attribution>("attribution", "kernels on vertices: one, or two", PortUse::many),
+        port<DecodedNames>("names", "decoded kernel names; without them they are decoded here", PortUse::many),
     };
     static constexpr auto options() {
         constexpr const char* phases = "prefill|decode|mixed|unknown|other|capture";
@@ -53,7 +55,7 @@ public:
     explicit RenderKernelMap(Options options) : options_(std::move(options)) {}
 
     void run(Context& context) override {
-        const KernelNames names(options_.rules);
+        const KernelNames names(options_.rules, context.many<DecodedNames>("names"));
         const std::vector<KernelMap> maps =
             choose_maps(context, {options_.left, options_.left_batch}, {options_.right, options_.right_batch}, names);
         if (maps.empty()) return;  // stopped

@@ -1,6 +1,8 @@
 #include "kernel_inventory.hpp"
 #include "layer_table.hpp"
+#include "step_table.hpp"
 
+#include <adpipe/model/decoded_names.hpp>
 #include <adpipe/plugin.hpp>
 #include <adpipe/render/chosen_layers.hpp>
 #include <adpipe/render/text.hpp>
@@ -10,6 +12,7 @@
 
 namespace adpipe::render_tables {
 
+constexpr PortDecl names_port = port<DecodedNames>("names", "decoded kernel names; without them they are decoded here", PortUse::many);
 constexpr const char* rules_doc = "More files of kernel-name rules; they go before those that adpipe ships.";
 
 class RenderLayerTable final : public Stage {
@@ -34,6 +37,7 @@ public:
         port<GraphModel>("graph", "the model's graph"),
         port<Layers>("layers", "which vertex is in which layer"),
         port<Attribution>("attribution", "kernels on vertices"),
+        names_port,
     };
     static constexpr auto options() {
         return std::array{
@@ -49,7 +53,7 @@ public:
     explicit RenderLayerTable(Options options) : options_(std::move(options)) {}
 
     void run(Context& context) override {
-        const KernelNames names(options_.rules);
+        const KernelNames names(options_.rules, context.many<DecodedNames>("names"));
         const LayerTableInput input{context.in<GraphModel>("graph"),        context.in<Layers>("layers"),
                                     context.in<Attribution>("attribution"), names,
                                     options_.begin == "attention",          options_.name};
@@ -92,7 +96,7 @@ public:
         "much overlapped, and how long it was idle. Needs neither a dump nor layers. On the terminal, as "
         "<name>_kernels.csv (name, count,\n"
         "total_us, avg_us, pct) with <name>_categories.csv, or as <name>_kernels.md.";
-    static constexpr PortDecl inputs[] = {port<Window>("window", "the steps to look at")};
+    static constexpr PortDecl inputs[] = {port<Window>("window", "the steps to look at"), names_port};
     static constexpr auto options() {
         return std::array{
             option<&Options::formats>(
@@ -110,7 +114,7 @@ public:
 
     void run(Context& context) override {
         const auto& window = context.in<Window>("window");
-        const KernelCount count = count_kernels(window, options_.steps == "all", KernelNames(options_.rules));
+        const KernelCount count = count_kernels(window, options_.steps == "all", KernelNames(options_.rules, context.many<DecodedNames>("names")));
         if (count.count == 0) {
             throw Error("ADP-RND-021", "there is no kernel to count",
                         options_.steps == "all" ? "the trace holds none: record with GPU activities"
@@ -145,8 +149,65 @@ private:
     Options options_;
 };
 
+class RenderSteps final : public Stage {
+public:
+    struct Options {
+        std::vector<std::string> formats{"csv"};
+        std::string name = "steps";
+    };
+    static constexpr const char* name = "render.steps";
+    static constexpr const char* summary = "Lists the forward passes of a trace: phase, batch size, times, used or why not";
+    static constexpr const char* doc = "As <name>.csv; what `adpipe steps` shows. All steps, also those that are not chosen.";
+    static constexpr PortDecl inputs[] = {port<Window>("window", "the steps")};
+    static constexpr auto options() {
+        return std::array{
+            option<&Options::formats>("formats", "Only \"csv\"; names of other renderers' formats are let pass."),
+            option<&Options::name>("name", "Of the file."),
+        };
+    }
+    explicit RenderSteps(Options options) : options_(std::move(options)) {}
+    void run(Context& context) override {
+        render::chosen_formats(options_.formats, {"csv"}, {"csv"});
+        context.write_file(render::file_name_part(options_.name) + ".csv", steps_csv(context.in<Window>("window")));
+    }
+
+private:
+    Options options_;
+};
+
+class RenderKernelNames final : public Stage {
+public:
+    struct Options {
+        std::vector<std::string> formats{"csv"};
+        std::string name = "kernel_names";
+    };
+    static constexpr const char* name = "render.kernel_names";
+    static constexpr const char* summary = "Lists decoded kernel names: short name, library, category, parameters, and the rule that knew them";
+    static constexpr const char* doc = "As <name>.csv, the most time first. Behind analyze.decode_names; names that no rule knows have no library and the category other.";
+    static constexpr PortDecl inputs[] = {
+        port<DecodedNames>("names", "what the names tell"),
+        port<Trace>("trace", "how often and how long they ran; without it this is left out", PortUse::optional),
+    };
+    static constexpr auto options() {
+        return std::array{
+            option<&Options::formats>("formats", "Only \"csv\"; names of other renderers' formats are let pass."),
+            option<&Options::name>("name", "Of the file."),
+        };
+    }
+    explicit RenderKernelNames(Options options) : options_(std::move(options)) {}
+    void run(Context& context) override {
+        render::chosen_formats(options_.formats, {"csv"}, {"csv"});
+        context.write_file(render::file_name_part(options_.name) + ".csv",
+                           names_csv(context.in<DecodedNames>("names"), context.maybe<Trace>("trace").get()));
+    }
+
+private:
+    Options options_;
+};
+
 }  // namespace adpipe::render_tables
 
-ADPIPE_PLUGIN("render_tables", "0.1.0", "render.layer_table render.kernel_inventory",
+ADPIPE_PLUGIN("render_tables", "0.1.0", "render.layer_table render.kernel_inventory render.steps render.kernel_names",
               adpipe::stage<adpipe::render_tables::RenderLayerTable>(),
-              adpipe::stage<adpipe::render_tables::RenderKernelInventory>())
+              adpipe::stage<adpipe::render_tables::RenderKernelInventory>(), adpipe::stage<adpipe::render_tables::RenderSteps>(),
+              adpipe::stage<adpipe::render_tables::RenderKernelNames>())

@@ -1,6 +1,7 @@
 #include "layer_walk.hpp"
 #include "source_trace.hpp"
 
+#include <adpipe/model/decoded_names.hpp>
 #include <adpipe/plugin.hpp>
 #include <adpipe/render/chosen_layers.hpp>
 #include <adpipe/render/text.hpp>
@@ -11,6 +12,8 @@
 
 namespace adpipe::walkthrough {
 
+constexpr PortDecl walkthrough_names_port =
+    port<DecodedNames>("names", "decoded kernel names; without them they are decoded here", PortUse::many);
 constexpr const char* walkthrough_formats_doc = "What to write: terminal, markdown; names of other renderers' formats are let pass.";
 constexpr const char* walkthrough_print_doc = "Print Markdown instead of writing a file.";
 constexpr const char* walkthrough_rules_doc = "More files of kernel-name rules; they go before those that adpipe ships.";
@@ -45,6 +48,7 @@ public:
         port<GraphModel>("graph", "the model's graph"),
         port<Layers>("layers", "which vertex is in which layer"),
         port<Attribution>("attribution", "kernels on vertices"),
+        walkthrough_names_port,
     };
     static constexpr auto options() {
         return std::array{
@@ -60,7 +64,7 @@ public:
     explicit RenderWalkthrough(Options options) : options_(std::move(options)) {}
 
     void run(Context& context) override {
-        const KernelNames names(options_.rules);
+        const KernelNames names(options_.rules, context.many<DecodedNames>("names"));
         const WalkInput input{context.in<GraphModel>("graph"), context.in<Layers>("layers"), context.in<Attribution>("attribution"), names};
         const render::LayerProfiles profiles = render::layer_profiles(input.graph, input.layers, input.attribution);
         const render::LayerProfile& profile = choose(context, input, profiles);
@@ -104,7 +108,7 @@ public:
         "kernel,\n"
         "and the whole as one drawing. Needs a PyTorch trace with stacks (with_stack=True), read with `python: all`; shapes with `details: true`. No dump, no "
         "layers.";
-    static constexpr PortDecl inputs[] = {port<Window>("window", "the steps to look at")};
+    static constexpr PortDecl inputs[] = {port<Window>("window", "the steps to look at"), walkthrough_names_port};
     static constexpr auto options() {
         return std::array{
             option<&Options::formats>("formats", walkthrough_formats_doc),
@@ -116,7 +120,7 @@ public:
     explicit RenderSourceTrace(Options options) : options_(std::move(options)) {}
 
     void run(Context& context) override {
-        const KernelNames names(options_.rules);
+        const KernelNames names(options_.rules, context.many<DecodedNames>("names"));
         const auto& window = context.in<Window>("window");
         put(context, source_trace(window, names, LaunchSites(window)), options_.formats, "source_trace", options_.print);
     }

@@ -55,13 +55,16 @@ struct ADPIPE_EXPORT KernelName {
     std::string_view parameter(std::string_view name) const noexcept;
 };
 
+struct DecodedNames;
+
 /// Decodes kernel names by rules (docs/kernel-names.md). Immutable; may be used from several threads.
 class ADPIPE_EXPORT KernelNames {
 public:
     /// The rules that adpipe ships (configs/rules/kernel_names, compiled in): costs nothing to get.
     static const KernelNames& built_in();
     /// The same, and before them the rules of more files of that form. Throws Error (ADP-NAM-…), naming file and line.
-    explicit KernelNames(const std::vector<std::filesystem::path>& more_rules = {});
+    /// Names that `known` holds are as it says; rules decide about the others.
+    explicit KernelNames(const std::vector<std::filesystem::path>& more_rules = {}, std::vector<std::shared_ptr<const DecodedNames>> known = {});
     ~KernelNames();
     KernelNames(const KernelNames&) = delete;
     KernelNames& operator=(const KernelNames&) = delete;
@@ -72,6 +75,7 @@ public:
 private:
     struct Rules;
     std::unique_ptr<Rules> rules_;
+    std::vector<std::shared_ptr<const DecodedNames>> known_;
 };
 
 }  // namespace adpipe

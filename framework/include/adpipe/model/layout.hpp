@@ -3,6 +3,7 @@
 #include <adpipe/artifact.hpp>
 #include <adpipe/diagnostic.hpp>
 #include <adpipe/model/attribution.hpp>
+#include <adpipe/model/decoded_names.hpp>
 #include <adpipe/model/dump.hpp>
 #include <adpipe/model/graph_fwd.hpp>
 #include <adpipe/model/layers.hpp>
@@ -25,7 +26,8 @@ constexpr std::uint64_t model_layout() {
           sizeof(GraphBuilder), sizeof(Dump), sizeof(Membership), sizeof(Layer), sizeof(Layers), sizeof(Kernels), sizeof(LaunchShape),
           sizeof(Launches), sizeof(Annotations), sizeof(GraphNodes), sizeof(GraphRuns), sizeof(Process), sizeof(Device),
           sizeof(Trace), sizeof(Step), sizeof(CapturedGraph), sizeof(Window), sizeof(Attribution), sizeof(MetricColumn), sizeof(Metrics),
-          sizeof(FoundKind), sizeof(OtherReading), sizeof(FoundProgram), sizeof(Segmentation)}) {
+          sizeof(FoundKind), sizeof(OtherReading), sizeof(FoundProgram), sizeof(Segmentation),
+          sizeof(KernelName), sizeof(DecodedNames)}) {
         hash = (hash ^ size) * 0x100000001b3U;
     }
     return hash;
