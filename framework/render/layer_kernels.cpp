@@ -68,13 +68,13 @@ std::vector<std::int64_t> streams_by_use(const Trace& trace, const std::vector<K
 Spread spread_of(std::vector<Nanoseconds> durations) {
     Spread spread;
     if (durations.empty()) return spread;
-    std::sort(durations.begin(), durations.end());
     spread.count = static_cast<std::uint32_t>(durations.size());
-    spread.minimum = durations.front();
-    spread.maximum = durations.back();
-    const std::size_t middle = durations.size() / 2;
-    const Nanoseconds upper = durations[middle];
-    const Nanoseconds lower = durations.size() % 2 == 0 ? durations[middle - 1] : upper;
+    const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
+    std::nth_element(durations.begin(), middle, durations.end());  // a table of a long trace has millions: only the middle is put in its place
+    const Nanoseconds upper = *middle;
+    const Nanoseconds lower = durations.size() % 2 == 0 ? *std::max_element(durations.begin(), middle) : upper;
+    spread.minimum = *std::min_element(durations.begin(), middle + 1);
+    spread.maximum = *std::max_element(middle, durations.end());
     spread.median = lower + (upper - lower) / 2;
     for (const Nanoseconds duration : durations) spread.total += duration;
     double squares = 0;

@@ -30,7 +30,7 @@ struct ProfileKey {
 };
 
 Nanoseconds length_of_union(std::vector<std::pair<Nanoseconds, Nanoseconds>> intervals) {
-    std::sort(intervals.begin(), intervals.end());
+    if (!std::is_sorted(intervals.begin(), intervals.end())) std::sort(intervals.begin(), intervals.end());
     Nanoseconds length = 0;
     Nanoseconds reached = intervals.empty() ? 0 : intervals.front().first;
     for (const auto& [start, end] : intervals) {
@@ -77,6 +77,11 @@ public:
             index_.emplace(std::tuple(layer.module, layer.stack, layer.number), i);
             by_number_.emplace(std::pair(layer.module, layer.number), i);
         }
+        for (VertexId v = 0; v < graph.size(); ++v) {
+            const Membership& member = layers.of[v];
+            const auto found = index_.find(std::tuple(graph.vertex(v).module, member.stack, member.layer));
+            layer_of_vertex_.push_back(found == index_.end() ? no_layer : found->second);
+        }
     }
 
     LayerProfiles run() {
@@ -95,9 +100,15 @@ private:
         return names;
     }
 
+    bool has_names(const Execution& execution, const Names& names) const {
+        return std::equal(execution.kernels.begin(), execution.kernels.end(), names.begin(), names.end(),
+                          [this](std::uint32_t k, StringId name) { return trace_.kernels.name[k] == name; });
+    }
+
     void add_step(std::uint32_t s) {
         const Step& step = window_.steps[s];
         std::map<std::uint32_t, std::vector<std::uint32_t>> by_layer;
+        auto last = by_layer.end();  // most kernels are of the layer of the one before
         ProfileTotals& totals = result_.totals;
         const std::uint16_t module = module_of(step);
         for (const std::uint32_t k : step.kernels) {
@@ -105,7 +116,8 @@ private:
             ++totals.kernels;
             const auto layer = layer_of(k, module);
             if (layer) {
-                by_layer[*layer].push_back(k);
+                if (last == by_layer.end() || last->first != *layer) last = by_layer.try_emplace(*layer).first;
+                last->second.push_back(k);
                 totals.in_layers += duration(k);
                 ++totals.kernels_in_layers;
             } else if (attribution_.layer[k] == layer_unknown) {
@@ -137,9 +149,8 @@ private:
             const auto found = by_number_.find(std::pair(module, attribution_.layer[k]));
             return found == by_number_.end() ? std::nullopt : std::optional{found->second};
         }
-        const Membership& member = layers_.of[nodes.front()];
-        const auto found = index_.find(std::tuple(graph_.vertex(nodes.front()).module, member.stack, member.layer));
-        return found == index_.end() ? std::nullopt : std::optional{found->second};
+        const std::uint32_t layer = layer_of_vertex_[nodes.front()];
+        return layer == no_layer ? std::nullopt : std::optional{layer};
     }
 
     /// Rows are the kernels of the commonest sequence; what other layers have beside these follows the row behind which
@@ -153,7 +164,11 @@ private:
         profile.executions = static_cast<std::uint32_t>(executions.size());
         count(executions, profile);
         std::map<Names, std::vector<std::size_t>> variants;
-        for (std::size_t i = 0; i < executions.size(); ++i) variants[names_of(executions[i])].push_back(i);
+        auto last = variants.end();
+        for (std::size_t i = 0; i < executions.size(); ++i) {
+            if (last == variants.end() || !has_names(executions[i], last->first)) last = variants.try_emplace(names_of(executions[i])).first;
+            last->second.push_back(i);
+        }
         const auto commonest = std::max_element(variants.begin(), variants.end(), [](const auto& a, const auto& b) {
             return std::pair(a.second.size(), a.first.size()) < std::pair(b.second.size(), b.first.size());
         });
@@ -286,7 +301,9 @@ private:
     const Attribution& attribution_;
     const Window& window_;
     const Trace& trace_;
+    static constexpr std::uint32_t no_layer = 0xffffffffU;
     std::map<std::tuple<std::uint16_t, TextId, LayerId>, std::uint32_t> index_;
+    std::vector<std::uint32_t> layer_of_vertex_;
     std::map<std::pair<std::uint16_t, LayerId>, std::uint32_t> by_number_;  ///< the first stack's
     std::map<ProfileKey, std::vector<Execution>> executions_;
     LayerProfiles result_;

@@ -129,8 +129,9 @@ public:
     std::string operator()(const D::Tree& piece) const {
         std::string out;
         for (const D::Item& item : piece.items) {
+            // Stacks are deep: what is cut off at the end of a line is the place in the file.
             const std::string where = item.target.empty() ? "" : "  " + item.target;
-            const std::string line = std::string(static_cast<std::size_t>(item.depth) * 2, ' ') + item.text + where + item.behind;
+            const std::string line = std::string(static_cast<std::size_t>(item.depth), ' ') + item.text + item.behind + where;
             out += render::fit(visible_text(line), width_) + "\n";
         }
         return out;

@@ -109,6 +109,20 @@ Operand operand_of(std::string_view shape, std::string_view type) {
 
 }  // namespace
 
+std::string frame_text(const std::string& name) {
+    // "<built-in method cat of type object at 0x7d6b7761df60>": where an object lies tells nothing, and differs in every run.
+    const std::size_t at = name.rfind(" at 0x");
+    const std::size_t of = at == std::string::npos ? at : name.find(" of ");
+    return of != std::string::npos && of < at && name.front() == '<' && name.back() == '>' ? name.substr(0, of) + ">" : name;
+}
+
+bool is_machinery(std::string_view frame) {
+    // Every call of a module passes through two frames of this file, beside the one that the profiler writes for the module itself.
+    constexpr std::string_view file = "torch/nn/modules/module.py";
+    const std::size_t end = frame.find('(');
+    return end != std::string_view::npos && end >= file.size() && frame.substr(end - file.size(), file.size()) == file;
+}
+
 std::vector<Operand> operands_of(std::string_view shapes, std::string_view types) {
     const std::vector<std::string_view> shape_list = elements(shapes);
     const std::vector<std::string_view> type_list = elements(types);
@@ -176,7 +190,9 @@ LaunchSite LaunchSites::of(std::uint32_t kernel) const {
     for (std::uint32_t r = range_of(kernel, site, time); r != RangeIndex::none; r = ranges_.parent(r)) {
         if (ranges.end[r] < time) continue;  // overlaps what is around the launch, but was over by then
         const std::string& name = trace_.string(ranges.name[r]);
-        if (ranges.source[r] == Source::python) site.frames.push_back(name);
+        if (ranges.source[r] == Source::python) {
+            if (!is_machinery(name)) site.frames.push_back(frame_text(name));
+        }
         else if (ranges.source[r] != Source::cpu_op) site.ranges.push_back(name);
         else if (site.op.empty() && !site.replayed) {
             site.op = name;
@@ -185,7 +201,8 @@ LaunchSite LaunchSites::of(std::uint32_t kernel) const {
             const std::string stack = text(ranges.call_stack);
             for (std::size_t begin = 0; begin < stack.size();) {
                 const std::size_t end = std::min(stack.find(';', begin), stack.size());
-                site.frames.push_back(stack.substr(begin, end - begin));
+                const std::string frame = stack.substr(begin, end - begin);
+                if (!is_machinery(frame)) site.frames.push_back(frame_text(frame));
                 begin = end + 1;
             }
         }

@@ -48,6 +48,11 @@ private:
 /// Operands from what the profiler wrote: `shapes` "[[8, 2048], []]", `types` "[\"c10::BFloat16\", \"Scalar\"]".
 std::vector<Operand> operands_of(std::string_view shapes, std::string_view types);
 
+/// A frame as it is shown: without the address of an object.
+std::string frame_text(const std::string& name);
+/// True for frames that every call of a module passes through.
+bool is_machinery(std::string_view frame);
+
 /// A frame "file.py(88): forward" in parts; `line` is 0 and `file` empty where it is of another form.
 struct Frame {
     std::string file;

@@ -54,6 +54,15 @@ TEST_CASE("a frame has a file, a line and a function, or is taken as it is") {
     }
 }
 
+TEST_CASE("frames are shown without addresses, and those of module calls are known") {
+    CHECK(frame_text("<built-in method cat of type object at 0x7d6b7761df60>") == "<built-in method cat>");
+    CHECK(frame_text("<built-in function linear>") == "<built-in function linear>");
+    CHECK(frame_text("a of b at 0x1.py(3): f") == "a of b at 0x1.py(3): f");
+    CHECK(is_machinery("/env/lib/torch/nn/modules/module.py(1743): _call_impl"));
+    CHECK_FALSE(is_machinery("torch/nn/modules/linear.py(124): forward"));
+    CHECK_FALSE(is_machinery("nn.Module: Linear_0"));
+}
+
 TEST_CASE("occupancy is bound by threads, registers, shared memory or blocks") {
     const auto check = [](const LaunchShape& shape, std::int64_t blocks, const std::string& by) {
         const Occupancy occupancy = occupancy_of(shape, hopper());
