@@ -9,6 +9,9 @@
 namespace adpipe::cli {
 namespace {
 
+constexpr const char* walk_companion_doc =
+    "another recording of the same model that saw what launched its kernels: of the capture of the graphs, or launched kernel by kernel";
+
 struct WalkOptions {
     std::string trace;
     std::optional<std::string> dump;
@@ -17,19 +20,31 @@ struct WalkOptions {
     std::optional<std::string> layer;
     LayerSelection layers;
     std::string kernel;
+    std::optional<std::string> companion;
     StepOptions steps{"all"};
     std::string format = "table";
     std::optional<std::string> output;
 };
 
 /// A trace with all that leads to source lines, where its format has such things.
-void add_detailed_trace(PipelineBuilder& pipeline, const std::string& file) {
-    auto trace = add_trace(pipeline, file);
+void add_detailed_trace(PipelineBuilder& pipeline, const std::string& file, const std::string& id) {
+    auto trace = add_trace(pipeline, file).id(id);
     if (trace_stage(file) == "trace.kineto") trace.with("python", "all").with("details", true);
+}
+
+/// The trace, its steps, and those of its companion.
+void add_steps(PipelineBuilder& pipeline, const WalkOptions& options, bool may_be_empty) {
+    if (options.companion) {
+        add_detailed_trace(pipeline, *options.companion, "companion.trace");
+        pipeline.add("window.replay").id("companion.window").from("trace", "companion.trace").with("may_be_empty", true);
+    }
+    add_detailed_trace(pipeline, options.trace, "trace");
+    options.steps.add_window(pipeline).id("steps").from("trace", "trace").with("may_be_empty", may_be_empty);
 }
 
 /// Where documents go: to a directory, or to standard output.
 void add_document(PipelineBuilder::Step renderer, const WalkOptions& options) {
+    if (options.companion) renderer.from("companion", "companion.window");
     renderer.with("formats", std::vector<std::string>{options.output || options.format == "markdown" ? "markdown" : "terminal"}).with("print", !options.output);
 }
 
@@ -41,11 +56,10 @@ PipelineBuilder walkthrough_pipeline(const WalkOptions& options) {
         add_dump(pipeline, *options.dump, options.module);
         pipeline.add("member.dataflow");
     }
-    add_detailed_trace(pipeline, options.trace);
-    options.steps.add_window(pipeline).with("may_be_empty", true);
-    if (options.dump) pipeline.add("align.evidence");
-    else if (options.pattern) pipeline.add("segment.anchor").with("kernel", *options.pattern);
-    else pipeline.add("segment.period");
+    add_steps(pipeline, options, true);
+    if (options.dump) pipeline.add("align.evidence").from("window", "steps");
+    else if (options.pattern) pipeline.add("segment.anchor").with("kernel", *options.pattern).from("window", "steps");
+    else pipeline.add("segment.period").from("window", "steps");
     auto renderer = pipeline.add("render.walkthrough");
     if (!options.kernel.empty()) renderer.with("kernel", options.kernel);
     add_document(renderer, options);
@@ -55,9 +69,8 @@ PipelineBuilder walkthrough_pipeline(const WalkOptions& options) {
 PipelineBuilder sources_pipeline(const WalkOptions& options) {
     PipelineBuilder pipeline{"sources"};
     if (options.output) pipeline.output(*options.output);
-    add_detailed_trace(pipeline, options.trace);
-    options.steps.add_window(pipeline);
-    add_document(pipeline.add("render.source_trace"), options);
+    add_steps(pipeline, options, false);
+    add_document(pipeline.add("render.source_trace").from("window", "steps"), options);
     return pipeline;
 }
 
@@ -76,6 +89,7 @@ int cmd_walkthrough(const Arguments& arguments) {
     line.option("kernel", "KERNEL", "only this kernel of it: a part of its name, or its position", &options.kernel);
     options.steps.add_to(line);
     line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)", &options.dump);
+    line.option("companion", "TRACE2", walk_companion_doc, &options.companion);
     line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.module);
     line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer", &options.pattern);
     line.option("format", "FORMAT", "table or markdown (default: table)", &options.format);
@@ -103,6 +117,7 @@ int cmd_sources(const Arguments& arguments) {
                      "adpipe sources samples/served_model/simulated_served_model.trace.json.gz -o out"};
     line.argument("TRACE", "JSON of the PyTorch profiler, recorded with with_stack=True", &options.trace);
     options.steps.add_to(line);
+    line.option("companion", "TRACE2", walk_companion_doc, &options.companion);
     line.option("format", "FORMAT", "table or markdown (default: table)", &options.format);
     line.option("output,o", "DIR", "write source_trace.md there", &options.output);
     run_options.add_to(line);

@@ -3,6 +3,7 @@
 #include "../shared/table_text.hpp"
 
 #include <adpipe/render/number.hpp>
+#include <adpipe/render/op_facts.hpp>
 
 #include <fmt/format.h>
 
@@ -106,6 +107,7 @@ constexpr std::size_t most_frames = 8;
 void add_site_facts(std::vector<Document::Fact>& facts, const KernelFacts& kernel) {
     const LaunchSite& site = kernel.site;
     if (!site.op.empty()) facts.emplace_back("operator", site.op);
+    if (!site.companion.empty()) facts.emplace_back("known from", site.companion + ": the kernel that stands in its place there");
     if (!site.operands.empty()) facts.emplace_back("operands", operands_text(site));
     if (const MatrixProduct product = matrix_product(site); product.operations > 0) {
         const double seconds = static_cast<double>(kernel.row.time.median) / 1e9;
@@ -117,6 +119,19 @@ void add_site_facts(std::vector<Document::Fact>& facts, const KernelFacts& kerne
     const std::size_t hidden = site.frames.size() > most_frames ? site.frames.size() - most_frames : 0;
     if (hidden > 0) facts.emplace_back("called from", render::count_text(hidden, "frame") + ", and within");
     for (std::size_t i = hidden; i < site.frames.size(); ++i) facts.emplace_back(i == 0 ? "called from" : "", site.frames[i]);
+}
+
+/// Nodes of a dump. A graph that was made from the trace itself has one for every kernel, which tells nothing.
+std::vector<std::string> nodes_of(const WalkInput& input, std::uint32_t kernel) {
+    std::vector<std::string> nodes;
+    for (const VertexId v : input.attribution.nodes(kernel)) {
+        const Vertex& vertex = input.graph.vertex(v);
+        if (vertex.target.substr(0, 7) == "kernel.") continue;
+        std::string text = fmt::format("{}: {}", vertex.name, vertex.op);
+        if (!vertex.shape.empty()) text += fmt::format(" → {} {}", vertex.shape, render::short_dtype(vertex.dtype));
+        nodes.push_back(fmt::format("{} (by {})", text, evidence_text(input.attribution.evidence[kernel])));
+    }
+    return nodes;
 }
 
 /// Of the first execution that the recording knows most of: a profiler that was started late lacks the host's side of the first ones.
@@ -177,6 +192,7 @@ std::vector<KernelFacts> kernel_facts(const WalkInput& input, const render::Laye
         kernel.device = device_of(trace, row.example);
         if (kernel.device != nullptr) kernel.occupancy = occupancy_of(kernel.shape, *kernel.device);
         kernel.site = best_site(row, sites);
+        kernel.nodes = nodes_of(input, row.example);
         kernel.layer_total = profile.total;
         kernel.executions = profile.executions;
         all.push_back(std::move(kernel));
@@ -193,7 +209,7 @@ std::string sentences(const KernelFacts& kernel) {
         if (!site.operands.empty()) text += " with " + operands_text(site);
         text += '.';
     }
-    if (const std::string place = place_text(site); !place.empty()) text += fmt::format(" {} {}.", site.replayed ? "The graph that it is part of is launched from" : "Called from", place);
+    if (const std::string place = place_text(site); !place.empty()) text += fmt::format(" {} {}.", !site.companion.empty() ? "Put into the graph from" : site.replayed ? "The graph that it is part of is launched from" : "Called from", place);
     const std::int64_t blocks = grid_blocks(kernel.shape);
     const std::int64_t threads = block_threads(kernel.shape);
     if (blocks > 0 && threads > 0) {
@@ -210,6 +226,7 @@ std::vector<Document::Fact> fact_table(const KernelFacts& kernel) {
                                       {"library", kernel.name.library.empty() ? "not known" : kernel.name.library}};
     if (const std::string text = parameters_text(kernel.name); !text.empty()) facts.emplace_back("in its name", text);
     if (kernel.stream >= 0) facts.emplace_back("stream", std::to_string(kernel.stream));
+    for (std::size_t i = 0; i < kernel.nodes.size(); ++i) facts.emplace_back(i == 0 ? "graph node" : "", kernel.nodes[i]);
     add_site_facts(facts, kernel);
     add_launch_facts(facts, kernel);
     facts.emplace_back("time", time_text(kernel.row.time));

@@ -23,6 +23,7 @@ struct KernelFacts {
     const Device* device = nullptr;  ///< that it ran on; nullptr: the trace does not describe it
     Occupancy occupancy;
     LaunchSite site;
+    std::vector<std::string> nodes;  ///< of a graph dump that it was attributed to: "linear_5: auto_deploy.linear"
     Nanoseconds layer_total = 0;
     std::uint32_t executions = 0;  ///< of the layer
 };

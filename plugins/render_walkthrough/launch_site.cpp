@@ -1,5 +1,7 @@
 #include "launch_site.hpp"
 
+#include "companion.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -150,8 +152,8 @@ Frame frame_of(std::string_view text) {
     return frame;
 }
 
-LaunchSites::LaunchSites(const Window& window)
-    : window_{window}, trace_{*window.trace}, ranges_{trace_.annotations}, launches_{trace_} {
+LaunchSites::LaunchSites(const Window& window, const Companion* companion)
+    : window_{window}, trace_{*window.trace}, ranges_{trace_.annotations}, launches_{trace_}, companion_{companion} {
     const Annotations& ranges = trace_.annotations;
     for (std::uint32_t r = 0; r < ranges.size() && !ranges.external.empty(); ++r) {
         if (ranges.source[r] != Annotations::Source::cpu_op || ranges.external[r] == no_id) continue;
@@ -180,20 +182,16 @@ std::uint32_t LaunchSites::range_of(std::uint32_t kernel, LaunchSite& site, Nano
     return found->second;
 }
 
-LaunchSite LaunchSites::of(std::uint32_t kernel) const {
-    LaunchSite site;
-    const std::uint32_t step = window_.step_of_kernel.empty() ? Window::no_step : window_.step_of_kernel[kernel];
-    site.replayed = step != Window::no_step && window_.steps[step].replay;
+/// What the range and those around it say, as far as they were open at `time`.
+void LaunchSites::follow(std::uint32_t range, Nanoseconds time, LaunchSite& site) const {
     const Annotations& ranges = trace_.annotations;
     using Source = Annotations::Source;
-    Nanoseconds time = 0;
-    for (std::uint32_t r = range_of(kernel, site, time); r != RangeIndex::none; r = ranges_.parent(r)) {
+    for (std::uint32_t r = range; r != RangeIndex::none; r = ranges_.parent(r)) {
         if (ranges.end[r] < time) continue;  // overlaps what is around the launch, but was over by then
         const std::string& name = trace_.string(ranges.name[r]);
         if (ranges.source[r] == Source::python) {
             if (!is_machinery(name)) site.frames.push_back(frame_text(name));
-        }
-        else if (ranges.source[r] != Source::cpu_op) site.ranges.push_back(name);
+        } else if (ranges.source[r] != Source::cpu_op) site.ranges.push_back(name);
         else if (site.op.empty() && !site.replayed) {
             site.op = name;
             const auto text = [&](const std::vector<StringId>& column) { return column.empty() ? std::string{} : trace_.string(column[r]); };
@@ -209,7 +207,41 @@ LaunchSite LaunchSites::of(std::uint32_t kernel) const {
     }
     std::reverse(site.frames.begin(), site.frames.end());
     std::reverse(site.ranges.begin(), site.ranges.end());
+}
+
+LaunchSite LaunchSites::of_call(std::uint32_t launch) const {
+    LaunchSite site;
+    site.call = trace_.string(trace_.launches.name[launch]);
+    const Nanoseconds time = trace_.launches.start[launch];
+    follow(ranges_.innermost(trace_.launches.thread[launch], time), time, site);
     return site;
+}
+
+LaunchSite LaunchSites::of(std::uint32_t kernel) const {
+    LaunchSite site;
+    const std::uint32_t step = window_.step_of_kernel.empty() ? Window::no_step : window_.step_of_kernel[kernel];
+    site.replayed = step != Window::no_step && window_.steps[step].replay;
+    Nanoseconds time = 0;
+    const std::uint32_t range = range_of(kernel, site, time);
+    follow(range, time, site);
+    if (!site.op.empty() || companion_ == nullptr || step == Window::no_step) return site;
+    const LaunchSite* const other = in_companion(kernel, step);
+    if (other == nullptr) return site;
+    LaunchSite both = *other;
+    both.replayed = site.replayed;
+    both.call = site.call;
+    return both;
+}
+
+/// What the companion knows of the kernel in the same place of its passes; nullptr: nothing.
+const LaunchSite* LaunchSites::in_companion(std::uint32_t kernel, std::uint32_t step) const {
+    const std::vector<std::uint32_t>& kernels = window_.steps[step].kernels;
+    const auto [found, is_new] = of_step_.try_emplace(step);
+    if (is_new) found->second = companion_->sites_of(trace_, kernels);
+    const auto place = std::find(kernels.begin(), kernels.end(), kernel);
+    if (place == kernels.end()) return nullptr;
+    const std::optional<LaunchSite>& site = found->second[static_cast<std::size_t>(place - kernels.begin())];
+    return site ? &*site : nullptr;
 }
 
 }  // namespace adpipe::walkthrough

@@ -6,6 +6,7 @@
 #include <adpipe/model/window.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -26,23 +27,34 @@ struct LaunchSite {
     std::vector<Operand> operands; ///< of that operator
     std::vector<std::string> frames;  ///< "attention.py(88): forward", "nn.Module: Attention"; the outermost first
     std::vector<std::string> ranges;  ///< that the program set (NVTX, record_function), the outermost first
+    std::string companion;  ///< name of the other recording that all but `call` is from: of the kernel that stands in its place there
 };
 
-/// Keeps a reference to the window. May be read from several threads.
+class Companion;
+
+/// Keeps references to the window and the companion. Not to be read from several threads.
 class LaunchSites {
 public:
-    explicit LaunchSites(const Window& window);
+    /// `companion`: another recording that is asked for what this one does not know, or nullptr.
+    LaunchSites(const Window& window, const Companion* companion);
     LaunchSite of(std::uint32_t kernel) const;
+    /// Of a call, whatever it launched; index into Trace::launches.
+    LaunchSite of_call(std::uint32_t launch) const;
 
 private:
     /// The innermost range, and the `time` on the host that it is looked for at.
     std::uint32_t range_of(std::uint32_t kernel, LaunchSite& site, Nanoseconds& time) const;
+
+    void follow(std::uint32_t range, Nanoseconds time, LaunchSite& site) const;
+    const LaunchSite* in_companion(std::uint32_t kernel, std::uint32_t step) const;
 
     const Window& window_;
     const Trace& trace_;
     RangeIndex ranges_;
     LaunchIndex launches_;
     std::unordered_map<std::uint64_t, std::uint32_t> by_external_;  ///< operators; RangeIndex::none where several have the id
+    const Companion* companion_;
+    mutable std::unordered_map<std::uint32_t, std::vector<std::optional<LaunchSite>>> of_step_;  ///< what the companion knows of a step's kernels
 };
 
 /// Operands from what the profiler wrote: `shapes` "[[8, 2048], []]", `types` "[\"c10::BFloat16\", \"Scalar\"]".

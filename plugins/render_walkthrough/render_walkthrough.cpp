@@ -1,3 +1,4 @@
+#include "companion.hpp"
 #include "layer_walk.hpp"
 #include "source_trace.hpp"
 
@@ -9,14 +10,25 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 namespace adpipe::walkthrough {
 
 constexpr PortDecl walkthrough_names_port =
     port<DecodedNames>("names", "decoded kernel names; without them they are decoded here", PortUse::many);
+constexpr PortDecl companion_port = port<Window>(
+    "companion", "steps of another recording of the same model that knows more, such as of the capture of its graphs; by `from`", PortUse::optional);
 constexpr const char* walkthrough_formats_doc = "What to write: terminal, markdown; names of other renderers' formats are let pass.";
 constexpr const char* walkthrough_print_doc = "Print Markdown instead of writing a file.";
 constexpr const char* walkthrough_rules_doc = "More files of kernel-name rules; they go before those that adpipe ships.";
+
+/// The companion that is connected, if it is another recording than the one in question.
+std::optional<Companion> companion_of(const Context& context, const Window& window, const KernelNames& names) {
+    auto other = context.maybe<Window>("companion");
+    if (!other || other->trace == window.trace) return std::nullopt;
+    return std::optional<Companion>{std::in_place, std::move(other), names};
+}
 
 /// Writes or prints a document.
 void put(Context& context, const Document& document, const std::vector<std::string>& formats, const std::string& name, bool print) {
@@ -49,6 +61,7 @@ public:
         port<Layers>("layers", "which vertex is in which layer"),
         port<Attribution>("attribution", "kernels on vertices"),
         walkthrough_names_port,
+        companion_port,
     };
     static constexpr auto options() {
         return std::array{
@@ -68,7 +81,8 @@ public:
         const WalkInput input{context.in<GraphModel>("graph"), context.in<Layers>("layers"), context.in<Attribution>("attribution"), names};
         const render::LayerProfiles profiles = render::layer_profiles(input.graph, input.layers, input.attribution);
         const render::LayerProfile& profile = choose(context, input, profiles);
-        const LaunchSites sites(*input.attribution.window);
+        const std::optional<Companion> companion = companion_of(context, *input.attribution.window, names);
+        const LaunchSites sites(*input.attribution.window, companion ? &*companion : nullptr);
         const Document document = options_.kernel.empty() ? walk_layer(input, profile, sites) : walk_kernels(input, profile, sites, options_.kernel);
         put(context, document, options_.formats, "walkthrough", options_.print);
     }
@@ -108,7 +122,7 @@ public:
         "kernel,\n"
         "and the whole as one drawing. Needs a PyTorch trace with stacks (with_stack=True), read with `python: all`; shapes with `details: true`. No dump, no "
         "layers.";
-    static constexpr PortDecl inputs[] = {port<Window>("window", "the steps to look at"), walkthrough_names_port};
+    static constexpr PortDecl inputs[] = {port<Window>("window", "the steps to look at"), walkthrough_names_port, companion_port};
     static constexpr auto options() {
         return std::array{
             option<&Options::formats>("formats", walkthrough_formats_doc),
@@ -122,7 +136,8 @@ public:
     void run(Context& context) override {
         const KernelNames names(options_.rules, context.many<DecodedNames>("names"));
         const auto& window = context.in<Window>("window");
-        put(context, source_trace(window, names, LaunchSites(window)), options_.formats, "source_trace", options_.print);
+        const std::optional<Companion> companion = companion_of(context, window, names);
+        put(context, source_trace(window, names, LaunchSites(window, companion ? &*companion : nullptr)), options_.formats, "source_trace", options_.print);
     }
 
 private:

@@ -20,6 +20,8 @@ struct Path {
     const Step* step = nullptr;
     std::uint32_t steps = 0;
     std::uint32_t with_stack = 0;  ///< kernels of the step
+    std::uint32_t of_companion = 0;
+    std::string companion;         ///< name of the recording that these are known from
     TreeNode tree;
 };
 
@@ -40,7 +42,12 @@ std::vector<Path> paths_of(const Window& window, const LaunchSites& sites) {
     }
     std::vector<Path> paths;
     for (auto& [key, path] : found) {
-        for (const std::uint32_t k : path.step->kernels) path.with_stack += !sites.of(k).frames.empty();
+        for (const std::uint32_t k : path.step->kernels) {
+            const LaunchSite site = sites.of(k);
+            path.with_stack += !site.frames.empty();
+            path.of_companion += !site.companion.empty();
+            if (!site.companion.empty()) path.companion = site.companion;
+        }
         path.tree = call_tree(*window.trace, path.step->kernels, sites);
         paths.push_back(std::move(path));
     }
@@ -81,7 +88,9 @@ private:
         const Step& step = *path.step;
         std::string text = fmt::format("{}: {}; shown is step {} with {} in {}", title_of(step), path.steps == 1 ? "one step" : fmt::format("{} steps", path.steps), step.number,
                                        render::count_text(step.kernels.size(), "kernel"), render::duration_text(path.tree.total));
-        if (step.replay) text += ". They are launched as one captured graph: the lines below lead to that launch; those that each kernel comes from "
+        if (path.of_companion > 0) {
+            text += fmt::format(". {} of them stand in the place of one that {} saw put into a graph, or launched: the lines below are those", path.of_companion, path.companion);
+        } else if (step.replay) text += ". They are launched as one captured graph: the lines below lead to that launch; those that each kernel comes from "
                                  "were passed when the graph was captured, which this recording of a step does not hold";
         else text += fmt::format(", {} of them with a call stack", path.with_stack);
         return text + ".";

@@ -7,6 +7,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -75,6 +76,71 @@ class DocumentsTest(unittest.TestCase):
     def test_links_of_a_source_trace_are_not_markup(self):
         page = run("sources", SAMPLE, "--format", "markdown")
         self.assertNotIn("<", re.sub(r"```.*?```", "", page, flags=re.DOTALL).replace("\\<", "").replace("<0.1 %", ""))
+
+
+class CompanionTest(unittest.TestCase):
+    """A replay knows its kernels' names alone; the recording of the capture knows which call put each into the graph."""
+
+    LAYER = ["RMSNormKernel", "Cijk_Ailk_Bljk_BBS_MT32x32x64", "rotary_embedding_kernel", "paged_attention_kernel", "Cijk_Ailk_Bljk_BBS_MT64x16x64",
+             "silu_and_mul_kernel", "Cijk_Ailk_Bljk_BBS_MT16x16x64"]
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="adpipe-companion-")
+        self.directory = Path(self.folder.name)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write(self, name, events):
+        (self.directory / name).write_text(json.dumps({"traceEvents": events}))
+        return self.directory / name
+
+    def event(self, category, name, start, duration, tid=1, pid=1, **arguments):
+        return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": duration, "args": arguments}
+
+    def replay(self, layer, layers=8):
+        events = [self.event("cuda_runtime", "hipGraphLaunch", 1000, 50, correlation=7), self.event("user_annotation", "decode[bs=4]", 990, 80)]
+        for i, name in enumerate(layer * layers):
+            events.append(self.event("kernel", name, 1100 + 10 * i, 4 + i % 3, tid=3, pid=0, correlation=7, device=0, stream=3))
+        return self.write("replay.json", events)
+
+    def capture(self, layer, layers=8):
+        events = [self.event("cuda_runtime", "hipStreamBeginCapture", 10, 1, correlation=1)]
+        for i, name in enumerate(layer * layers):
+            start = 100 + 20 * i
+            events += [self.event("python_function", f"model.py({10 + i % len(layer)}): f{i % len(layer)}", start, 15),
+                       self.event("cpu_op", f"our::op_{i % len(layer)}", start + 2, 10, **{"External id": i, "Input Dims": [[4, 64 + i % len(layer)]], "Input type": ["float"]}),
+                       self.event("cuda_runtime", "hipLaunchKernel", start + 4, 3, kernel=name, correlation=100 + i)]
+        events.append(self.event("cuda_runtime", "hipStreamEndCapture", 100 + 20 * len(layer) * layers, 1, correlation=2))
+        return self.write("capture.json", events)
+
+    def test_kernels_take_operators_shapes_and_frames_from_the_capture(self):
+        page = run("walkthrough", self.replay(self.LAYER), "--companion", self.capture(self.LAYER), "--format", "markdown")
+        sections = re.split(r"^### ", page.split("## What the trace")[0], flags=re.MULTILINE)[1:]
+        self.assertEqual(len(sections), len(self.LAYER))
+        for position, section in enumerate(sections):
+            said = facts(section)
+            self.assertEqual(said["operator"], f"our::op_{position}")
+            self.assertEqual(said["operands"], f"4×{64 + position} f32")
+            self.assertIn("capture.json", said["known from"])
+            self.assertEqual(said["called from"], f"model.py({10 + position}): f{position}")
+        sources = run("sources", self.directory / "replay.json", "--companion", self.directory / "capture.json", "--format", "markdown")
+        self.assertIn("[f3](model.py:13) – 8 kernels", sources)
+
+    def test_a_kernel_that_the_capture_has_not_takes_nothing_over(self):
+        capture = self.capture(self.LAYER)
+        changed = [*self.LAYER[:5], "some_new_kernel", *self.LAYER[5:]]
+        page = run("walkthrough", self.replay(changed), "--companion", capture, "--format", "markdown")
+        sections = re.split(r"^### ", page.split("## What the trace")[0], flags=re.MULTILINE)[1:]
+        said = {section.split("\n")[0].split(": ")[1].replace("\\", ""): facts(section) for section in sections}
+        self.assertNotIn("operator", said["some_new_kernel"])
+        self.assertEqual(said["paged_attention_kernel"]["operator"], "our::op_3")
+        self.assertEqual(said["silu_and_mul_kernel"]["operator"], "our::op_5")
+
+    def test_another_model_s_capture_says_nothing(self):
+        other = self.capture([f"kernel_of_another_model_{letter}" for letter in "abcdefg"])
+        page = run("walkthrough", self.replay(self.LAYER), "--companion", other, "--format", "markdown")
+        self.assertNotIn("our::op", page)
 
 
 if __name__ == "__main__":

@@ -120,7 +120,7 @@ TEST_CASE("modules that differ in their number are one node of the tree, kernels
         kernels.push_back(i);
     }
     window.trace = trace;
-    const TreeNode root = call_tree(*trace, kernels, LaunchSites(window));
+    const TreeNode root = call_tree(*trace, kernels, LaunchSites(window, nullptr));
     REQUIRE(root.children.size() == 1);
     CHECK(root.total == 15);
     REQUIRE(root.children[0]->children.size() == 1);
