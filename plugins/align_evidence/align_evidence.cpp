@@ -46,6 +46,7 @@ public:
         align::CompanionUse use;
         const auto attribution = align::attribute(*graph, *layers, window, rules, companion, use);
         if (companion && use.asked > 0 && use.answered == 0) context.report(unfit(*companion, use));
+        if (const Nanoseconds total = total_of(*attribution); attribution->attributed_ns * 2 < total) context.report(unplaced(*window, *attribution));
         context.summary(describe(*attribution));
         context.out<Attribution>("attribution", attribution);
     }
@@ -64,8 +65,22 @@ private:
         return diagnostic;
     }
 
+    /// Most of the time is on no node: mostly the dump of another model, or of another rank or run.
+    static Diagnostic unplaced(const Window& window, const Attribution& attribution) {
+        Diagnostic diagnostic;
+        diagnostic.severity = Severity::warning;
+        diagnostic.code = "ADP-ALIGN-003";
+        diagnostic.where.file = window.trace->file.string();
+        diagnostic.message = "only " + describe(attribution);
+        diagnostic.hint = "is the dump of the run that was recorded? It has to be of the same model, parallelism and transforms; `adpipe kernels` tells the reason for "
+                          "each kernel, `adpipe layers` needs no dump";
+        return diagnostic;
+    }
+
+    static Nanoseconds total_of(const Attribution& attribution) { return attribution.attributed_ns + attribution.unattributed_ns; }
+
     static std::string describe(const Attribution& attribution) {
-        const Nanoseconds total = attribution.attributed_ns + attribution.unattributed_ns;
+        const Nanoseconds total = total_of(attribution);
         if (total == 0) return "no kernel time in the chosen steps";
         const Nanoseconds permille = attribution.attributed_ns * 1000 / total;
         return std::to_string(permille / 10) + "." + std::to_string(permille % 10) + " % of the kernel time is on a node";
