@@ -46,7 +46,7 @@ private:
     void header() {
         for (const std::string_view name : {"stack", "layer", "group", "sub_group", "node", "op", "shape", "dtype"}) field(name);
         if (view_.has_trace()) {
-            for (const std::string_view name : {"kernel", "stream", "steps", "median_ns", "min_ns", "mean_ns", "max_ns", "share", "evidence",
+            for (const std::string_view name : {"kernel", "stream", "steps", "median_ns", "min_ns", "mean_ns", "max_ns", "std_ns", "share", "evidence",
                                                 "confidence", "also_serves", "reason", "full_name"}) {
                 field(name);
             }
@@ -93,6 +93,7 @@ private:
         field(std::to_string(kernel.time.minimum));
         field(std::to_string(std::llround(kernel.time.mean())));
         field(std::to_string(kernel.time.maximum));
+        field(std::to_string(std::llround(kernel.time.deviation)));
         field(decimal(share, 6));
         field(evidence_text(kernel.evidence));
         field(decimal(static_cast<double>(kernel.confidence), 3));

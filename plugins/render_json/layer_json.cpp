@@ -20,7 +20,8 @@ Json spread_json(const Spread& spread) {
             {"min", spread.minimum},
             {"median", spread.median},
             {"mean", std::llround(spread.mean())},
-            {"max", spread.maximum}};
+            {"max", spread.maximum},
+            {"std", std::llround(spread.deviation)}};
 }
 
 /// Ids of the values that `v` consumes, each once, in the order of its arguments.

@@ -134,6 +134,8 @@ TEST_CASE("tab-separated values are whole nanoseconds that add up") {
     }
     CHECK(sum == 58500);
     CHECK(fields_of(lines[5])[4] == "attention_1");
+    CHECK(head[15] == "std_ns");
+    CHECK(fields_of(lines[5])[15] == "1414");
     CHECK(fields_of(lines[12])[4] == "-");
 }
 
