@@ -133,13 +133,16 @@ Diagnostic nothing_chosen(const Window& window, const Choice& choice) {
         return diagnostic;
     }
     const std::string wanted = wish(choice);
-    diagnostic.message = "none of the " + std::to_string(window.steps.size()) + " steps is what was asked for" + (wanted.empty() ? "" : ": " + wanted);
+    diagnostic.message = (window.steps.size() == 1 ? "the one step of the trace is not what was asked for"
+                                                   : "none of the " + std::to_string(window.steps.size()) + " steps is what was asked for") +
+                         (wanted.empty() ? "" : ": " + wanted);
     std::map<std::string, std::size_t> kinds;
     for (const Step& step : window.steps) {
         ++kinds[kind_of(step) + (step.missing.empty() ? "" : " (" + step.missing.substr(0, step.missing.find(':')) + ")")];
     }
     diagnostic.notes.push_back("there are: " + counted(kinds));
     diagnostic.hint = "list them with: adpipe steps " + trace.file.filename().string();
+    if (wanted.rfind("phase ", 0) == 0) diagnostic.hint += "; phase \"all\" takes them whatever they are";
     return diagnostic;
 }
 
