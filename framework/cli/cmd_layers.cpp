@@ -10,8 +10,7 @@ namespace {
 
 struct LayersOptions {
     std::string trace;
-    std::optional<std::string> pattern;
-    std::optional<std::string> range;
+    LayerSource source;
     bool begins = false;
     StepOptions steps{"all"};
     std::string format = "table";
@@ -21,12 +20,8 @@ PipelineBuilder layers_pipeline(const LayersOptions& options) {
     PipelineBuilder pipeline{"layers"};
     add_trace(pipeline, options.trace);
     options.steps.add_window(pipeline).with("all_ranks", true).with("may_be_empty", true);
-    if (options.pattern)
-        pipeline.add("segment.anchor").with("kernel", *options.pattern).with("begins", options.begins);
-    else if (options.range)
-        pipeline.add("segment.anchor").with("range", *options.range);
-    else
-        pipeline.add("segment.period");
+    PipelineBuilder::Step segment = options.source.add_kernels(pipeline);
+    if (options.source.pattern) segment.with("begins", options.begins);
     pipeline.keep<GraphModel>().keep<Layers>().keep<Attribution>().keep<Segmentation>();
     return pipeline;
 }
@@ -47,9 +42,9 @@ int cmd_layers(const Arguments& arguments) {
         &options.trace);
     line.option("pattern", "NAME",
                 "a part of the name of a kernel that runs once a layer, where you know one; '*' stands for any text",
-                &options.pattern);
+                &options.source.pattern);
     line.option("range", "NAME", "a part of the name of ranges (NVTX, record_function) each of which is a layer",
-                &options.range);
+                &options.source.range);
     line.flag("begins", "with --pattern: layers begin at that kernel, not at the norm before it", &options.begins);
     options.steps.add_to(line);
     line.option("format", "FORMAT", "table, tsv or json (default: table); tsv and json list every kernel",
@@ -58,10 +53,10 @@ int cmd_layers(const Arguments& arguments) {
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = check_choice("layers", "format", options.format, {"table", "tsv", "json"})) return *wrong;
     if (const auto wrong = options.steps.check("layers")) return *wrong;
-    if (options.begins && !options.pattern)
+    if (options.begins && !options.source.pattern)
         return usage_error("ADP-USE-020", "--begins needs --pattern: the kernel that layers begin at", "layers");
 
-    if (options.range && options.pattern)
+    if (options.source.range && options.source.pattern)
         return usage_error("ADP-USE-022", "--pattern and --range are two ways to find layers; give one", "layers");
 
     RunResult result;

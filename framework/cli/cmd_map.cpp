@@ -15,9 +15,7 @@ namespace {
 struct MapOptions {
     std::string prefill;
     std::optional<std::string> decode;
-    std::optional<std::string> dump;
-    std::optional<std::string> module;
-    std::optional<std::string> pattern;
+    LayerSource source;
     LayerSelection layers;
     std::string left = "prefill";
     std::string right = "decode";
@@ -32,20 +30,14 @@ void add_side(PipelineBuilder& pipeline, const MapOptions& options, const std::s
     add_trace(pipeline, trace).id(side);
     const std::string window = side + "_steps";
     pipeline.add("window.replay").with("phase", "all").with("may_be_empty", true).id(window).from("trace", side);
-    if (options.dump) pipeline.add("align.evidence").id(side + "_kernels").from("window", window);
-    else if (options.pattern)
-        pipeline.add("segment.anchor").with("kernel", *options.pattern).id(side + "_layers").from("window", window);
-    else pipeline.add("segment.period").id(side + "_layers").from("window", window);
+    options.source.add_kernels(pipeline).id(side + (options.source.dump ? "_kernels" : "_layers")).from("window", window);
 }
 
 PipelineBuilder map_pipeline(const MapOptions& options) {
     PipelineBuilder pipeline{"map"};
     if (options.output) pipeline.output(*options.output);
     pipeline.layers(options.layers);
-    if (options.dump) {
-        add_dump(pipeline, *options.dump, options.module);
-        pipeline.add("member.dataflow");
-    }
+    options.source.add_graph(pipeline);
     add_side(pipeline, options, options.prefill, "left");
     if (options.decode) add_side(pipeline, options, *options.decode, "right");
     std::vector<std::string> formats{options.format == "table" ? "terminal" : options.format};
@@ -66,7 +58,7 @@ std::optional<int> check_map(MapOptions& options, const std::optional<std::strin
     for (const auto& [name, batch] : {std::pair{"left-batch", options.left_batch}, std::pair{"right-batch", options.right_batch}}) {
         if (batch && !is_count(*batch)) return usage_error("ADP-USE-007", fmt::format("--{} is a number from 0; found '{}'", name, *batch), "map");
     }
-    if (options.dump && options.pattern) return usage_error("ADP-USE-021", "--dump and --pattern are ways to find layers; give one", "map");
+    if (options.source.dump && options.source.pattern) return usage_error("ADP-USE-021", "--dump and --pattern are ways to find layers; give one", "map");
     if (!layer) return std::nullopt;
     const std::string wrong = add_layers(*layer, options.layers);
     return wrong.empty() ? std::nullopt : std::optional{usage_error("ADP-USE-011", wrong, "map")};
@@ -91,9 +83,9 @@ int cmd_map(const Arguments& arguments) {
     line.option("right", "PHASE", "the same for the right side (default: decode)", &options.right);
     line.option("left-batch", "N", "batch size on the left (default: the one with the most executions of layers)", &options.left_batch);
     line.option("right-batch", "N", "the same for the right side", &options.right_batch);
-    line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)", &options.dump);
-    line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.module);
-    line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer", &options.pattern);
+    line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)", &options.source.dump);
+    line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.source.module);
+    line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer", &options.source.pattern);
     line.option("format", "FORMAT", "table, markdown or html (default: table)", &options.format);
     line.option("output,o", "DIR", "write kernel_map.md and kernel_map.html there, beside the table", &options.output);
     run_options.add_to(line);

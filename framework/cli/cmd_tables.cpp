@@ -9,10 +9,7 @@ namespace {
 
 struct TablesOptions {
     std::string trace;
-    std::optional<std::string> dump;
-    std::optional<std::string> module;
-    std::optional<std::string> pattern;
-    std::optional<std::string> range;
+    LayerSource source;
     StepOptions steps{"all"};
     std::string begin = "layer";
     std::string name = "layer";
@@ -22,20 +19,10 @@ struct TablesOptions {
 PipelineBuilder tables_pipeline(const TablesOptions& options) {
     PipelineBuilder pipeline{"tables"};
     pipeline.output(options.output);
-    if (options.dump) {
-        add_dump(pipeline, *options.dump, options.module);
-        pipeline.add("member.dataflow");
-    }
+    options.source.add_graph(pipeline);
     add_trace(pipeline, options.trace);
     options.steps.add_window(pipeline).with("may_be_empty", true);
-    if (options.dump)
-        pipeline.add("align.evidence");
-    else if (options.pattern)
-        pipeline.add("segment.anchor").with("kernel", *options.pattern);
-    else if (options.range)
-        pipeline.add("segment.anchor").with("range", *options.range);
-    else
-        pipeline.add("segment.period");
+    options.source.add_kernels(pipeline);
     pipeline.add("render.layer_table").with("name", options.name).with("begin", options.begin);
     pipeline.add("render.kernel_inventory").with("formats", std::vector<std::string>{"csv", "markdown"});
     return pipeline;
@@ -54,12 +41,12 @@ int cmd_tables(const Arguments& arguments) {
                      "adpipe tables samples/deepseek_v3/decode.sqlite -o out/tables"};
     line.argument("TRACE", "a profiler trace", &options.trace);
     line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)",
-                &options.dump);
-    line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.module);
+                &options.source.dump);
+    line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.source.module);
     line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer",
-                &options.pattern);
+                &options.source.pattern);
     line.option("range", "NAME", "without --dump: a part of the name of ranges each of which is a layer",
-                &options.range);
+                &options.source.range);
     options.steps.add_to(line);
     line.option("begin", "WHERE",
                 "what position 0 is: where the layer begins, or its attention kernel: layer (default), attention",
@@ -70,7 +57,7 @@ int cmd_tables(const Arguments& arguments) {
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = options.steps.check("tables")) return *wrong;
     if (const auto wrong = check_choice("tables", "begin", options.begin, {"layer", "attention"})) return *wrong;
-    if (options.dump.has_value() + options.pattern.has_value() + options.range.has_value() > 1) {
+    if (options.source.dump.has_value() + options.source.pattern.has_value() + options.source.range.has_value() > 1) {
         return usage_error("ADP-USE-021", "--dump, --pattern and --range are ways to find layers; give one", "tables");
     }
     RunResult result;

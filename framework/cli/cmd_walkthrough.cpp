@@ -14,9 +14,7 @@ constexpr const char* walk_companion_doc =
 
 struct WalkOptions {
     std::string trace;
-    std::optional<std::string> dump;
-    std::optional<std::string> module;
-    std::optional<std::string> pattern;
+    LayerSource source;
     std::optional<std::string> layer;
     LayerSelection layers;
     std::string kernel;
@@ -52,14 +50,9 @@ PipelineBuilder walkthrough_pipeline(const WalkOptions& options) {
     PipelineBuilder pipeline{"walkthrough"};
     if (options.output) pipeline.output(*options.output);
     pipeline.layers(options.layers);
-    if (options.dump) {
-        add_dump(pipeline, *options.dump, options.module);
-        pipeline.add("member.dataflow");
-    }
+    options.source.add_graph(pipeline);
     add_steps(pipeline, options, true);
-    if (options.dump) pipeline.add("align.evidence").from("window", "steps");
-    else if (options.pattern) pipeline.add("segment.anchor").with("kernel", *options.pattern).from("window", "steps");
-    else pipeline.add("segment.period").from("window", "steps");
+    options.source.add_kernels(pipeline).from("window", "steps");
     auto renderer = pipeline.add("render.walkthrough");
     if (!options.kernel.empty()) renderer.with("kernel", options.kernel);
     add_document(renderer, options);
@@ -88,17 +81,17 @@ int cmd_walkthrough(const Arguments& arguments) {
     line.option("layer", "N", "the kind of layer that this one is of (default: the kind with the most time)", &options.layer);
     line.option("kernel", "KERNEL", "only this kernel of it: a part of its name, or its position", &options.kernel);
     options.steps.add_to(line);
-    line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)", &options.dump);
+    line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)", &options.source.dump);
     line.option("companion", "TRACE2", walk_companion_doc, &options.companion);
-    line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.module);
-    line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer", &options.pattern);
+    line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.source.module);
+    line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer", &options.source.pattern);
     line.option("format", "FORMAT", "table or markdown (default: table)", &options.format);
     line.option("output,o", "DIR", "write walkthrough.md there", &options.output);
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = options.steps.check("walkthrough")) return *wrong;
     if (const auto wrong = check_choice("walkthrough", "format", options.format, {"table", "markdown"})) return *wrong;
-    if (options.dump && options.pattern) return usage_error("ADP-USE-021", "--dump and --pattern are ways to find layers; give one", "walkthrough");
+    if (options.source.dump && options.source.pattern) return usage_error("ADP-USE-021", "--dump and --pattern are ways to find layers; give one", "walkthrough");
     if (options.layer) {
         if (const std::string wrong = add_layers(*options.layer, options.layers); !wrong.empty()) return usage_error("ADP-USE-011", wrong, "walkthrough");
     }

@@ -5,6 +5,7 @@
 #include "config/suggest.hpp"
 
 #include <adpipe/diagnostic.hpp>
+#include <adpipe/files.hpp>
 
 #include <fmt/format.h>
 
@@ -18,18 +19,20 @@
 namespace adpipe::cli {
 namespace fs = std::filesystem;
 
+namespace {
+
 bool is_layer_json(const fs::path& path) {
     std::error_code error;
     if (!fs::is_regular_file(path, error)) return false;
+    constexpr std::size_t looked_at = 1 << 16;
     std::ifstream file(path, std::ios::binary);
-    std::string head(4096, '\0');
-    file.read(head.data(), static_cast<std::streamsize>(head.size()));
-    head.resize(static_cast<std::size_t>(file.gcount()));
-    const std::size_t first = head.find_first_not_of(" \t\r\n");
-    if (first == std::string::npos || head[first] != '{') return false;
-    const auto has = [&](const char* key) { return head.find(key) != std::string::npos; };
-    return (has("\"layer\"") && has("\"source_file\"")) || (has("\"nodes\"") && has("\"op\"") && has("\"group\""));
+    std::string beginning(looked_at, '\0');
+    file.read(beginning.data(), static_cast<std::streamsize>(looked_at));
+    beginning.resize(static_cast<std::size_t>(file.gcount()));
+    return looks_like_layer_json(beginning);
 }
+
+}  // namespace
 
 void add_layers_of(PipelineBuilder& pipeline, const fs::path& path, const std::optional<std::string>& module) {
     if (is_layer_json(path)) {
@@ -39,6 +42,17 @@ void add_layers_of(PipelineBuilder& pipeline, const fs::path& path, const std::o
     }
     add_dump(pipeline, path, module);
     pipeline.add("member.dataflow");
+}
+
+void LayerSource::add_graph(PipelineBuilder& pipeline) const {
+    if (dump) add_layers_of(pipeline, *dump, module);
+}
+
+PipelineBuilder::Step LayerSource::add_kernels(PipelineBuilder& pipeline) const {
+    if (dump) return pipeline.add("align.evidence");
+    if (pattern) return pipeline.add("segment.anchor").with("kernel", *pattern);
+    if (range) return pipeline.add("segment.anchor").with("range", *range);
+    return pipeline.add("segment.period");
 }
 
 void add_dump(PipelineBuilder& pipeline, const fs::path& path, const std::optional<std::string>& module) {

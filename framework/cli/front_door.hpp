@@ -22,6 +22,19 @@ void add_dump(PipelineBuilder& pipeline, const std::filesystem::path& path, cons
 /// The same, and the stage that tells the layers; `path` may be a layer JSON as well, which tells its layer itself.
 void add_layers_of(PipelineBuilder& pipeline, const std::filesystem::path& path, const std::optional<std::string>& module);
 
+/// Where the layers of a trace's kernels come from: a dump; else a kernel or ranges that the user names; else what repeats. At most one is given.
+struct LayerSource {
+    std::optional<std::string> dump;
+    std::optional<std::string> module;   ///< with `dump`: the graph module to read
+    std::optional<std::string> pattern;  ///< a part of the name of a kernel that runs once a layer
+    std::optional<std::string> range;    ///< a part of the name of ranges each of which is a layer
+
+    /// Adds the graph of the dump and its layers; nothing without a dump.
+    void add_graph(PipelineBuilder& pipeline) const;
+    /// Adds the stage that puts the kernels of a window into layers.
+    PipelineBuilder::Step add_kernels(PipelineBuilder& pipeline) const;
+};
+
 /// Adds the trace stage that reads the file, chosen by looking at it. Throws Error if it is no trace that adpipe knows.
 PipelineBuilder::Step add_trace(PipelineBuilder& pipeline, const std::filesystem::path& file);
 

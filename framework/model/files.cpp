@@ -122,4 +122,15 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
     guard.keep();
 }
 
+bool looks_like_layer_json(std::string_view beginning) noexcept {
+    const std::size_t first = beginning.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || beginning[first] != '{') return false;
+    const auto has = [&](std::string_view key) { return beginning.find(key) != std::string_view::npos; };
+    if (has("\"traceEvents\"") || has("\"ph\"")) return false;
+    // One key alone says little, and a long list may push the others out of sight.
+    const bool nodes = has("\"nodes\"") && (has("\"edges\"") || (has("\"op\"") && has("\"group\"")));
+    const bool edges = has("\"edges\"") && has("\"from\"") && has("\"to\"");
+    return nodes || edges || (has("\"layer\"") && has("\"source_file\""));
+}
+
 }  // namespace adpipe

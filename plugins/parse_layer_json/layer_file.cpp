@@ -50,6 +50,14 @@ public:
         for (std::size_t i = 0; i < value->size(); ++i) take((*value)[i], fmt::format("{}[{}]", place(where, name), i));
     }
 
+    /// A text that names something, so not an empty one.
+    std::string name(const Json& object, const std::string& where, const char* field_name) {
+        const std::size_t faults_before = count_;
+        std::string found = text(object, where, field_name, true);
+        if (found.empty() && count_ == faults_before) note(place(where, field_name) + " is empty");
+        return found;
+    }
+
     std::vector<std::string> texts(const Json& object, const std::string& where, const char* name, bool required) {
         std::vector<std::string> found;
         each(object, where, name, required, [&](const Json& element, const std::string& at) {
@@ -101,7 +109,7 @@ void read_kernels(FieldReader& reader, const Json& json, const std::string& wher
 
 Node read_node(FieldReader& reader, const Json& json, const std::string& where) {
     Node node;
-    node.id = reader.text(json, where, "id", true);
+    node.id = reader.name(json, where, "id");
     if (!json.is_object()) return node;
     node.op = reader.text(json, where, "op", true);
     node.shape = reader.text(json, where, "shape", false);
@@ -111,7 +119,7 @@ Node read_node(FieldReader& reader, const Json& json, const std::string& where) 
     node.reason = reader.text(json, where, "x_reason", false);
     node.inputs = reader.texts(json, where, "inputs", false);
     reader.each(json, where, "weight_inputs", false, [&](const Json& weight, const std::string& at) {
-        node.weights.push_back({reader.text(weight, at, "name", true), weight.is_object() ? reader.text(weight, at, "shape", false) : std::string{},
+        node.weights.push_back({reader.name(weight, at, "name"), weight.is_object() ? reader.text(weight, at, "shape", false) : std::string{},
                                 weight.is_object() ? reader.text(weight, at, "dtype", false) : std::string{}});
     });
     read_kernels(reader, json, where, node);
@@ -175,13 +183,14 @@ LayerFile read_layer_file(const std::filesystem::path& path, std::string_view te
     });
     reader.each(json, "", "external_inputs", false, [&](const Json& input, const std::string& at) {
         ExternalInput external;
-        external.id = reader.text(input, at, "id", true);
+        external.id = reader.name(input, at, "id");
         if (!input.is_object()) return;
         external.label = reader.text(input, at, "label", false);
         external.shape = reader.text(input, at, "shape", false);
         external.dtype = reader.text(input, at, "x_dtype", false);
         file.inputs.push_back(std::move(external));
     });
+    if (json.count("nodes") != 0 && json["nodes"].is_array() && file.nodes.empty()) reader.note("nodes is empty: there is nothing in this layer");
     reader.throw_if_any();
     return file;
 }

@@ -63,6 +63,9 @@ private:
             known_.insert(node.id);
             for (const Weight& weight : node.weights) weights_.insert(weight.name);
         }
+        for (std::size_t i = 0; i < file_.nodes.size(); ++i) {
+            if (weights_.count(file_.nodes[i].id) != 0) fault("ADP-LJ-003", fmt::format("nodes[{}]: the id \"{}\" is a weight's as well", i, file_.nodes[i].id));
+        }
     }
 
     void check_names() {

@@ -2,6 +2,8 @@
 
 #include "characters.hpp"
 
+#include <adpipe/files.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -55,8 +57,7 @@ bool has_module_class(std::string_view head) {
 
 FileKind json_kind(std::string_view head) {
     if (contains(head, "\"traceEvents\"") || contains(head, "\"ph\"")) return FileKind::kineto_json;
-    if (contains(head, "\"nodes\"") && contains(head, "\"edges\"")) return FileKind::layer_json;
-    return FileKind::other_json;
+    return looks_like_layer_json(head) ? FileKind::layer_json : FileKind::other_json;
 }
 
 }  // namespace

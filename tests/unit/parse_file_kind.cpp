@@ -20,6 +20,10 @@ TEST_CASE("a file's kind is seen in its bytes") {
     CHECK(parse::file_kind("ExportedProgram:\n    class GraphModule(torch.nn.Module):\n") == FileKind::torch_export);
     CHECK(parse::file_kind("graph():\n    %x : [num_users=1] = placeholder[target=x]\n") == FileKind::fx_listing);
     CHECK(parse::file_kind("{\"nodes\": [], \"edges\": []}") == FileKind::layer_json);
+    CHECK(parse::file_kind("{\"edges\": [{\"from\": \"a\", \"to\": \"b\"}, ") == FileKind::layer_json);
+    CHECK(parse::file_kind("{\"layer\": 5, \"source_file\": \"x.txt\", ") == FileKind::layer_json);
+    CHECK(parse::file_kind("{\"nodes\": [{\"id\": \"a\", \"op\": \"x\", \"group\": \"mlp\"}, ") == FileKind::layer_json);
+    CHECK(parse::file_kind("{\"nodes\": [1]}") == FileKind::other_json);
     CHECK(parse::file_kind("{\"schemaVersion\": 1, \"traceEvents\": []}") == FileKind::kineto_json);
     CHECK(parse::file_kind("[1]") == FileKind::other_json);
     CHECK(parse::file_kind("SQLite format 3\0xx"s) == FileKind::sqlite);

@@ -29,4 +29,7 @@ private:
 /// Writes to a temporary name in the same directory, then renames. Throws Error (ADP-IO-…) and leaves nothing behind if it cannot.
 ADPIPE_EXPORT void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
+/// Whether a file that begins so is a layer JSON (docs/formats.md), whatever the order of its keys. `beginning`: some 64 kB, or all of it.
+ADPIPE_EXPORT bool looks_like_layer_json(std::string_view beginning) noexcept;
+
 }  // namespace adpipe
