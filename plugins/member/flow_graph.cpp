@@ -7,6 +7,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <unordered_map>
 
 namespace adpipe::member {
 
@@ -47,14 +48,14 @@ std::optional<std::size_t> getitem_index(const GraphModel& graph, VertexId v) {
 
 }  // namespace
 
-std::vector<std::uint16_t> root_modules(const GraphModel& graph) {
+std::vector<FlowGraph> flow_graphs(const GraphModel& graph) {
     std::vector<bool> called(graph.modules().size(), false);
     for (const auto& [key, part] : find_parts(graph)) called[part] = true;
-    std::vector<std::uint16_t> roots;
+    std::vector<FlowGraph> flows;
     for (std::uint16_t m = 0; m < called.size(); ++m) {
-        if (!called[m]) roots.push_back(m);
+        if (!called[m]) flows.emplace_back(graph, m);
     }
-    return roots;
+    return flows;
 }
 
 /// Walks a module and the parts that it calls, adding a flow vertex per op, weight and input.
@@ -99,7 +100,7 @@ private:
             call(v, part->second, depth);
             return;
         }
-        if (bare_op(graph_.vertex(v).op) == "getitem") {
+        if (!flow_.calls_.empty() && bare_op(graph_.vertex(v).op) == "getitem") {
             const FlowId picked = result_of_call(v);
             if (picked != no_flow) {
                 set(v, picked);
@@ -177,13 +178,14 @@ private:
         flow_.argument_begin_.push_back(static_cast<std::uint32_t>(flow_.arguments_.size()));
         flow_.origin_.push_back(v);
         flow_.kind_.push_back(vertex.kind);
-        const std::string_view bare = vertex.kind == VertexKind::op ? bare_op(vertex.op) : std::string_view{};
-        flow_.bare_.push_back(bare);
-        flow_.op_hash_.push_back(hash_text(op_without_default(vertex.op), static_cast<std::uint64_t>(vertex.kind)));
+        const std::uint32_t op = op_of(vertex);
+        const OpFacts& facts = flow_.ops_[op];
+        flow_.op_of_.push_back(op);
+        flow_.op_hash_.push_back(facts.hash);
         std::uint64_t literals = 0;
         for (const Literal& literal : graph_.literals(v)) literals = hash_text(literal.text, combine(literals, literal.argument));
         flow_.literal_hash_.push_back(literals);
-        const bool number = has_number_type(vertex) || (!bare.empty() && (reads_size(bare) || (has_arguments && all_numbers && is_number_arithmetic(bare))));
+        const bool number = has_number_type(vertex) || facts.reads_size || (has_arguments && all_numbers && facts.is_number_arithmetic);
         flow_.is_number_.push_back(number ? 1 : 0);
         return id;
     }
@@ -197,8 +199,31 @@ private:
         return last_is_number_;
     }
 
+    /// Index of the op's facts.
+    std::uint32_t op_of(const Vertex& vertex) {
+        const OpKey key{vertex.op, vertex.kind};
+        if (!flow_.ops_.empty() && key == last_op_) return last_op_index_;
+        const auto [at, is_new] = op_index_.try_emplace(key, static_cast<std::uint32_t>(flow_.ops_.size()));
+        if (is_new) flow_.ops_.emplace_back(vertex.op, vertex.kind);
+        last_op_ = key;
+        return last_op_index_ = at->second;
+    }
+
+    struct OpKey {
+        std::string_view text;
+        VertexKind kind = VertexKind::op;
+
+        friend bool operator==(const OpKey&, const OpKey&) = default;
+    };
+    struct OpKeyHash {
+        std::size_t operator()(const OpKey& key) const noexcept { return hash_text(key.text, static_cast<std::uint64_t>(key.kind)); }
+    };
+
     const GraphModel& graph_;
     FlowGraph& flow_;
+    std::unordered_map<OpKey, std::uint32_t, OpKeyHash> op_index_;
+    OpKey last_op_;  // weights stand together
+    std::uint32_t last_op_index_ = 0;
     std::map<PartKey, std::uint16_t> parts_;
     std::vector<Value> values_;
     std::string_view last_dtype_;
@@ -207,22 +232,37 @@ private:
 };
 
 FlowGraph::FlowGraph(const GraphModel& graph, std::uint16_t module) : graph_(&graph) {
+    reserve(graph.modules()[module]);
     Builder(graph, *this).run(module);
     find_sources();
     find_users();
 }
 
 std::int64_t FlowGraph::picked_result(FlowId v) const {
-    if (bare_[v] != "getitem") return -1;
+    if (!op(v).is_getitem) return -1;
     const auto index = getitem_index(*graph_, origin_[v]);
     return index ? static_cast<std::int64_t>(*index) : -1;
+}
+
+void FlowGraph::reserve(const GraphModule& module) {
+    const std::size_t vertices = module.end - module.begin;
+    origin_.reserve(vertices);
+    kind_.reserve(vertices);
+    op_of_.reserve(vertices);
+    op_hash_.reserve(vertices);
+    literal_hash_.reserve(vertices);
+    is_number_.reserve(vertices);
+    argument_begin_.reserve(vertices + 1);
+    places_.reserve(vertices);
 }
 
 void FlowGraph::find_sources() {
     // `base`: the vertex whose storage a value shares; `writer`: by base, the op that wrote it last.
     std::vector<FlowId> base(size());
     std::vector<FlowId> writer(size(), no_flow);
+    source_begin_.reserve(size() + 1);
     source_begin_.assign(1, 0);
+    sources_.reserve(arguments_.size());
     for (FlowId v = 0; v < size(); ++v) {
         base[v] = v;
         const auto args = arguments(v);
@@ -239,8 +279,8 @@ void FlowGraph::find_sources() {
         }
         source_begin_.push_back(static_cast<std::uint32_t>(sources_.size()));
         if (kind_[v] != VertexKind::op || args.empty()) continue;
-        if (is_view(bare_[v])) base[v] = base[args[0]];
-        for (const std::uint8_t position : in_place_arguments(vertex(v).op)) {
+        if (op(v).is_view) base[v] = base[args[0]];
+        for (const std::uint8_t position : op(v).in_place) {
             for (std::uint32_t i = argument_begin_[v]; i < argument_begin_[v + 1]; ++i) {
                 if (argument_position_[i] == position) writer[base[arguments_[i]]] = v;
             }
@@ -250,7 +290,7 @@ void FlowGraph::find_sources() {
 
 void FlowGraph::find_users() {
     user_begin_.assign(size() + 1, 0);
-    const auto uses = [&](FlowId v) { return is_check(bare_[v]) ? std::span<const FlowId>{} : sources(v); };
+    const auto uses = [&](FlowId v) { return op(v).is_check ? std::span<const FlowId>{} : sources(v); };
     for (FlowId v = 0; v < size(); ++v) {
         for (const FlowId source : uses(v)) ++user_begin_[source + 1];
     }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "op_traits.hpp"
+
 #include <adpipe/model/graph_fwd.hpp>
 
 #include <cstdint>
@@ -34,9 +36,14 @@ public:
     std::span<const FlowId> users(FlowId v) const { return slice(users_, user_begin_, v); }
 
     /// The op without namespace and overload; empty for other kinds.
-    std::string_view bare(FlowId v) const { return bare_[v]; }
+    std::string_view bare(FlowId v) const { return op(v).bare; }
     /// Hash of the op with namespace and overload.
     std::uint64_t op_hash(FlowId v) const { return op_hash_[v]; }
+    /// What the op's name tells; a graph has many vertices and few ops.
+    const OpFacts& op(FlowId v) const { return ops_[op_of_[v]]; }
+    /// Which op it is, from 0 to op_count(): equal for vertices of one op.
+    std::uint32_t op_index(FlowId v) const { return op_of_[v]; }
+    std::size_t op_count() const { return ops_.size(); }
     /// Hash of the arguments that are no vertices.
     std::uint64_t literal_hash(FlowId v) const { return literal_hash_[v]; }
     /// The arguments that are no vertices.
@@ -70,13 +77,15 @@ private:
     static std::span<const FlowId> slice(const std::vector<FlowId>& items, const std::vector<std::uint32_t>& begin, FlowId v) {
         return {items.data() + begin[v], items.data() + begin[v + 1]};
     }
+    void reserve(const GraphModule& module);
     void find_sources();
     void find_users();
 
     const GraphModel* graph_;
     std::vector<VertexId> origin_;
     std::vector<VertexKind> kind_;
-    std::vector<std::string_view> bare_;
+    std::vector<OpFacts> ops_;
+    std::vector<std::uint32_t> op_of_;
     std::vector<std::uint64_t> op_hash_;
     std::vector<std::uint64_t> literal_hash_;
     std::vector<std::uint8_t> is_number_;
@@ -91,7 +100,7 @@ private:
     std::vector<Call> calls_;
 };
 
-/// The modules that no other module calls, in the order of the text.
-std::vector<std::uint16_t> root_modules(const GraphModel& graph);
+/// Of the modules that no other module calls, in the order of the text.
+std::vector<FlowGraph> flow_graphs(const GraphModel& graph);
 
 }  // namespace adpipe::member

@@ -25,6 +25,7 @@ GroupFinder::GroupFinder(const FlowGraph& flow, const LayerTable& table, const L
     : flow_(flow), table_(table), names_(names), rules_(rules), verdicts_(verdicts), labels_(flow.size()) {}
 
 std::vector<GroupLabel> GroupFinder::find() {
+    find_weights();
     read_features();
     label_by_rules();
     spread();
@@ -39,51 +40,71 @@ std::string_view GroupFinder::weight_role(FlowId weight) const {
     return placed ? placed->role : name;
 }
 
-/// The weights that v uses, also through what is made of weights alone.
-void GroupFinder::collect_weights(FlowId v, std::vector<FlowId>& weights) const {
-    for (const FlowId a : flow_.arguments(v)) {
-        if (weights.size() >= weights_looked_at) return;
-        if (flow_.kind(a) == VertexKind::weight || table_.is_weight(a)) weights.push_back(a);
-        else if (verdicts_[a].why == Why::made_of_weights) collect_weights(a, weights);
+/// The weights that each op uses, also through what is made of weights alone.
+void GroupFinder::find_weights() {
+    weights_begin_.reserve(flow_.size() + 1);
+    weights_begin_.push_back(0);
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (flow_.kind(v) == VertexKind::op) collect_weights(v, weights_.size() + weights_looked_at);
+        weights_begin_.push_back(static_cast<std::uint32_t>(weights_.size()));
     }
+}
+
+void GroupFinder::collect_weights(FlowId v, std::size_t enough) {
+    for (const FlowId a : flow_.arguments(v)) {
+        if (weights_.size() >= enough) return;
+        if (flow_.kind(a) == VertexKind::weight || table_.is_weight(a)) weights_.push_back(a);
+        else if (verdicts_[a].why == Why::made_of_weights) collect_weights(a, enough);
+    }
+}
+
+std::span<const FlowId> GroupFinder::weights(FlowId v) const {
+    return {weights_.data() + weights_begin_[v], weights_.data() + weights_begin_[v + 1]};
 }
 
 /// Which weights and ops each layer has, for rules that ask.
 void GroupFinder::read_features() {
+    features_of_.resize(layer_slots());
+    std::unordered_map<std::uint64_t, std::uint32_t> index;  // by hash of the text
     std::unordered_set<std::uint64_t> seen;
-    const auto add = [&](LayerIndex layer, std::string_view text) {
-        const std::uint64_t key = hash_text(text, static_cast<std::uint64_t>(layer) + 7);
-        if (seen.insert(key).second) features_[layer].push_back(text);
+    const auto add = [&](std::size_t slot, std::uint64_t hash, auto text) {
+        const auto [at, is_new] = index.try_emplace(hash, static_cast<std::uint32_t>(features_.size()));
+        if (is_new) features_.push_back(text());
+        if (seen.insert(slot << 32U | at->second).second) features_of_[slot].push_back(at->second);
     };
     for (FlowId v = 0; v < flow_.size(); ++v) {
         if (flow_.kind(v) != VertexKind::op) continue;
-        add(verdicts_[v].layer, flow_.bare(v));
-        std::vector<FlowId> weights;
-        collect_weights(v, weights);
-        for (const FlowId weight : weights) add(verdicts_[v].layer, weight_role(weight));
+        const std::size_t slot = layer_slot(verdicts_[v].layer);
+        add(slot, flow_.op_hash(v), [&] { return flow_.bare(v); });
+        for (const FlowId weight : weights(v)) {
+            const bool in_layer = table_.of_weight(weight) != no_layer;
+            const std::uint64_t role = in_layer ? table_.role(weight) : hash_text(full_name(flow_.vertex(weight)));
+            add(slot, role, [&] { return weight_role(weight); });
+        }
     }
 }
 
+/// True if the layer uses what the rule asks for. The layers have most of their features in common.
 bool GroupFinder::layer_allows(std::uint32_t rule, LayerIndex layer) {
     const std::vector<std::string>& wanted = rules_.groups[rule].layer_uses;
     if (wanted.empty()) return true;
-    const auto [at, is_new] = allowed_.try_emplace({rule, layer}, false);
-    if (is_new) {
-        const auto& features = features_[layer];
-        at->second = std::any_of(features.begin(), features.end(), [&](std::string_view text) { return matches_any(wanted, text); });
+    std::vector<bool>& is_wanted = wanted_features_[rule];
+    if (is_wanted.empty()) {
+        for (const std::string_view feature : features_) is_wanted.push_back(matches_any(wanted, feature));
     }
-    return at->second;
+    const std::vector<std::uint32_t>& of_layer = features_of_[layer_slot(layer)];
+    return std::any_of(of_layer.begin(), of_layer.end(), [&](std::uint32_t feature) { return is_wanted[feature]; });
 }
 
 std::vector<std::uint32_t> GroupFinder::match_rules(FlowId v) const {
-    std::vector<FlowId> weights;
-    collect_weights(v, weights);
+    std::vector<std::string_view> roles;
+    for (const FlowId weight : weights(v)) roles.push_back(weight_role(weight));
     std::vector<std::uint32_t> matching;
     for (std::uint32_t i = 0; i < rules_.groups.size(); ++i) {
         const GroupRule& rule = rules_.groups[i];
         if (!rule.ops.empty() && !matches_any(rule.ops, flow_.bare(v))) continue;
-        const bool weight_matches = std::any_of(weights.begin(), weights.end(),
-                                                [&](FlowId weight) { return matches_any(rule.weights, weight_role(weight)); });
+        const bool weight_matches =
+            std::any_of(roles.begin(), roles.end(), [&](std::string_view role) { return matches_any(rule.weights, role); });
         if (!rule.weights.empty() && !weight_matches) continue;
         matching.push_back(i);
     }
@@ -93,15 +114,14 @@ std::vector<std::uint32_t> GroupFinder::match_rules(FlowId v) const {
 /// Equal ops that use equal weights match equal rules, in every layer.
 const std::vector<std::uint32_t>& GroupFinder::rules_for(FlowId v) {
     std::uint64_t key = flow_.op_hash(v);
-    std::vector<FlowId> weights;
-    collect_weights(v, weights);
-    for (const FlowId weight : weights) key = combine(key, table_.role(weight));
+    for (const FlowId weight : weights(v)) key = combine(key, table_.role(weight));
     const auto [at, is_new] = matches_.try_emplace(key);
     if (is_new) at->second = match_rules(v);
     return at->second;
 }
 
 void GroupFinder::label_by_rules() {
+    wanted_features_.resize(rules_.groups.size());
     for (FlowId v = 0; v < flow_.size(); ++v) {
         if (flow_.kind(v) != VertexKind::op) continue;
         for (const std::uint32_t i : rules_for(v)) {

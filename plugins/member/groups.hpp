@@ -9,7 +9,7 @@
 #include <adpipe/model/layers.hpp>
 
 #include <cstdint>
-#include <map>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -40,7 +40,12 @@ private:
     std::vector<std::uint32_t> match_rules(FlowId v) const;
     bool layer_allows(std::uint32_t rule, LayerIndex layer);
     std::string_view weight_role(FlowId weight) const;
-    void collect_weights(FlowId v, std::vector<FlowId>& weights) const;
+    void find_weights();
+    void collect_weights(FlowId v, std::size_t enough);
+    std::span<const FlowId> weights(FlowId v) const;
+    /// Verdicts name the prologue, the layers, and after each layer a place behind it.
+    std::size_t layer_slots() const { return 2 * static_cast<std::size_t>(table_.size()) + 2; }
+    std::size_t layer_slot(LayerIndex layer) const { return static_cast<std::size_t>(layer - no_layer); }
     void spread();
     void find_stream();
     bool same_owner(FlowId a, FlowId b) const;
@@ -58,8 +63,11 @@ private:
     std::vector<GroupLabel> before_;  ///< label of the nearest labelled vertices that it depends on
     std::vector<GroupLabel> after_;   ///< of those that depend on it
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> matches_;      ///< by op and weights: rules that match
-    std::map<LayerIndex, std::vector<std::string_view>> features_;               ///< per layer: distinct weight roles and ops
-    std::map<std::pair<std::uint32_t, LayerIndex>, bool> allowed_;
+    std::vector<std::uint32_t> weights_begin_;                                   ///< per vertex, into weights_
+    std::vector<FlowId> weights_;                                                ///< that an op uses: the first few
+    std::vector<std::string_view> features_;                                     ///< distinct roles of weights, and ops
+    std::vector<std::vector<std::uint32_t>> features_of_;                        ///< per layer slot, into features_
+    std::vector<std::vector<bool>> wanted_features_;                             ///< per rule asked for so far and feature
 };
 
 }  // namespace adpipe::member

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <span>
 
 namespace adpipe::member {
 
@@ -15,7 +16,7 @@ void LayerSolver::look_through_identities() {
     through_.resize(flow_.size());
     for (FlowId v = 0; v < flow_.size(); ++v) {
         const auto arguments = flow_.arguments(v);
-        const bool identity = is_op(v) && is_identity(flow_.bare(v)) && arguments.size() == 1 && constant_[v] == 0;
+        const bool identity = is_op(v) && flow_.op(v).is_identity && arguments.size() == 1 && constant_[v] == 0;
         through_[v] = identity ? through_[arguments[0]] : v;
     }
 }
@@ -89,6 +90,8 @@ void LayerSolver::collect_anchors() {
 
 /// Compares every layer with the first and the last of its stack, and with the next that uses weights in one of its roles.
 void LayerSolver::align_layers() {
+    known_uses_of_.assign(flow_.size(), 0);
+    known_uses_.resize(1);
     seen_here_.assign(flow_.size(), 0);
     shared_.assign(flow_.size(), 0);
     loop_index_.assign(flow_.size(), 0);
@@ -197,44 +200,51 @@ void LayerSolver::step_to_arguments(Pair pair, LayerIndex here, LayerIndex there
 }
 
 void LayerSolver::step_to_users(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue) {
-    uses_around(pair.here, here, our_uses_);
-    if (our_uses_.empty()) return;
-    uses_around(pair.there, there, their_uses_);
+    const std::span<const Use> our_uses = uses_around(pair.here, here);
+    if (our_uses.empty()) return;
+    const std::span<const Use> their_uses = uses_around(pair.there, there);
     const auto meet = [&](const Pair& next) {
         if (next.here == next.there || seen_here_[next.here] == alignment_) return;
         seen_here_[next.here] = alignment_;
         queue.push_back(next);
         learn_from(next, here, there);
     };
-    const auto users_with = [](const std::vector<Use>& uses, std::size_t from, std::size_t to) {
+    const auto users_with = [](std::span<const Use> uses, std::size_t from, std::size_t to) {
         std::vector<FlowId> users;
         for (; from < to; ++from) users.push_back(uses[from].user);
         return users;
     };
-    for (std::size_t i = 0, j = 0; i < our_uses_.size();) {
-        const std::uint64_t key = our_uses_[i].key;
+    for (std::size_t i = 0, j = 0; i < our_uses.size();) {
+        const std::uint64_t key = our_uses[i].key;
         const std::size_t i_begin = i;
-        while (i < our_uses_.size() && our_uses_[i].key == key) ++i;
-        while (j < their_uses_.size() && their_uses_[j].key < key) ++j;
+        while (i < our_uses.size() && our_uses[i].key == key) ++i;
+        while (j < their_uses.size() && their_uses[j].key < key) ++j;
         const std::size_t j_begin = j;
-        while (j < their_uses_.size() && their_uses_[j].key == key) ++j;
+        while (j < their_uses.size() && their_uses[j].key == key) ++j;
         if (there == table_.last_of_stack(here)) {
-            for (std::size_t k = i_begin; k < i; ++k) tested_last_[our_uses_[k].user] = 1;
+            for (std::size_t k = i_begin; k < i; ++k) tested_last_[our_uses[k].user] = 1;
         }
         if (i - i_begin != j - j_begin) continue;
         if (i - i_begin == 1) {
-            meet({our_uses_[i_begin].user, their_uses_[j_begin].user});
+            meet({our_uses[i_begin].user, their_uses[j_begin].user});
             continue;
         }
-        for (const Pair& next : pair_up(users_with(our_uses_, i_begin, i), users_with(their_uses_, j_begin, j))) meet(next);
+        for (const Pair& next : pair_up(users_with(our_uses, i_begin, i), users_with(their_uses, j_begin, j))) meet(next);
     }
 }
 
-/// The uses of v in a layer, or in what is open behind it, sorted by key; of equal ones, the first comes first.
-void LayerSolver::uses_around(FlowId v, LayerIndex layer, std::vector<Use>& uses) const {
-    uses.clear();
-    collect_uses(v, layer, uses);
-    if (uses.size() > 1) std::stable_sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.key < b.key; });
+/// The uses of v in a layer, or in what is open behind it, sorted by key; of equal ones, the first comes first. A layer is compared with
+/// several, the first and the last with all: what was collected is kept. Valid as long as layers are being aligned.
+std::span<const LayerSolver::Use> LayerSolver::uses_around(FlowId v, LayerIndex layer) {
+    std::uint32_t& index = known_uses_of_[v];
+    if (index == 0 || known_uses_[index].layer != layer) {
+        std::vector<Use> uses;
+        collect_uses(v, layer, uses);
+        if (uses.size() > 1) std::stable_sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.key < b.key; });
+        index = static_cast<std::uint32_t>(known_uses_.size());
+        known_uses_.push_back({layer, std::move(uses)});
+    }
+    return known_uses_[index].uses;
 }
 
 void LayerSolver::collect_uses(FlowId v, LayerIndex layer, std::vector<Use>& uses) const {
@@ -255,7 +265,7 @@ void LayerSolver::collect_uses(FlowId v, LayerIndex layer, std::vector<Use>& use
 bool LayerSolver::alike(FlowId a, FlowId b, LayerIndex here, LayerIndex there) {
     if (flow_.op_hash(a) != flow_.op_hash(b) || flow_.arguments(a).size() != flow_.arguments(b).size()) return false;
     if (flow_.literal_hash(a) == flow_.literal_hash(b)) return true;
-    if (flow_.bare(a) == "getitem") return false;
+    if (flow_.op(a).is_getitem) return false;
     if (undecided(a) && differs_by_layer_number(a, b, here, there)) {
         loop_index_[a] = 1;
         loop_index_[b] = 1;

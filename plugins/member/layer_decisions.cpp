@@ -251,7 +251,7 @@ void LayerSolver::mark_fused_ends() {
 /// A check belongs with the next op that reads what it checks: the two were written as one.
 void LayerSolver::place_checks() {
     for (FlowId v = 0; v < flow_.size(); ++v) {
-        if (!is_op(v) || !is_check(flow_.bare(v)) || flow_.arguments(v).empty()) continue;
+        if (!is_op(v) || !flow_.op(v).is_check || flow_.arguments(v).empty()) continue;
         const FlowId value = flow_.arguments(v)[0];
         const auto users = flow_.users(value);
         const auto next = std::upper_bound(users.begin(), users.end(), v);

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <set>
+#include <span>
 #include <vector>
 
 namespace adpipe::member {
@@ -119,7 +121,7 @@ private:
         std::uint64_t key;  ///< op, position, literals
         FlowId user;
     };
-    void uses_around(FlowId v, LayerIndex layer, std::vector<Use>& uses) const;
+    std::span<const Use> uses_around(FlowId v, LayerIndex layer);
     void collect_uses(FlowId v, LayerIndex layer, std::vector<Use>& uses) const;
     std::vector<Pair> pair_up(std::vector<FlowId> ours, std::vector<FlowId> theirs) const;
     bool alike(FlowId a, FlowId b, LayerIndex here, LayerIndex there);
@@ -171,8 +173,12 @@ private:
     std::vector<LayerIndex> up_;                 ///< highest layer among the weights that it or its ancestors use
     std::vector<LayerIndex> down_;               ///< lowest layer among those that it or its descendants use
     std::vector<LayerIndex> up_values_;          ///< as up_, but not through sizes
-    std::vector<Use> our_uses_;                  ///< of the step at hand, kept for their memory
-    std::vector<Use> their_uses_;
+    struct KnownUses {
+        LayerIndex layer;
+        std::vector<Use> uses;
+    };
+    std::vector<std::uint32_t> known_uses_of_;   ///< index into known_uses_, or 0
+    std::deque<KnownUses> known_uses_;           ///< spans into it stay valid as it grows
     struct WeightUse {
         LayerIndex layer;
         FlowId use;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace adpipe::member {
@@ -94,8 +95,17 @@ std::vector<LayerTable::Named> LayerTable::read_weights(const GraphModel& graph,
     }
     names.learn(texts);
     std::vector<Named> named;
+    named.reserve(weights.size());
+    std::string_view last_prefix;  // what tells the layer ends in a separator: names that begin alike are of one layer
+    LayerName last{};
     for (std::size_t i = 0; i < weights.size(); ++i) {
-        const auto name = names.of_weight(texts[i]);
+        std::optional<LayerName> name;
+        if (!last_prefix.empty() && texts[i].starts_with(last_prefix)) {
+            name = LayerName{last.container, last.layer, texts[i].substr(last_prefix.size())};
+        } else if ((name = names.of_weight(texts[i]))) {
+            last = *name;
+            last_prefix = name->role.empty() ? std::string_view{} : texts[i].substr(0, texts[i].size() - name->role.size());
+        }
         role_[weights[i]] = name ? hash_text(name->role) : hash_without_numbers(texts[i]);
         if (name) {
             named.push_back({weights[i], *name});

@@ -8,6 +8,10 @@
 
 #include <array>
 #include <filesystem>
+#include <future>
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -20,11 +24,17 @@ constexpr std::array layers_output{port<Layers>("layers", "Layer, group and reas
 /// Reads the common rules and, if given, the user's; decides; publishes.
 void run_strategy(Context& context, const std::filesystem::path& more_rules, NameUse names, const char* strategy) {
     const auto graph = context.in_shared<GraphModel>("graph");
-    member::Rules rules;
-    rules.add_file(context.data_file("rules/common.yaml"));
-    if (!more_rules.empty()) rules.add_file(more_rules);
+    // Reading the rules takes as long as following the flow of a large graph, and needs nothing of it.
+    auto reading_rules = std::async(std::launch::async | std::launch::deferred, [&, common = context.data_file("rules/common.yaml")] {
+        member::Rules rules;
+        rules.add_file(common);
+        if (!more_rules.empty()) rules.add_file(more_rules);
+        return rules;
+    });
+    std::vector<member::FlowGraph> flows = member::flow_graphs(*graph);
+    const member::Rules rules = reading_rules.get();
     std::vector<Diagnostic> notes;
-    auto layers = std::make_shared<Layers>(member::members_by_dataflow(*graph, rules, names, notes));
+    auto layers = std::make_shared<Layers>(member::members_by_dataflow(*graph, std::move(flows), rules, names, notes));
     layers->strategy = strategy;
     for (Diagnostic& note : notes) context.report(std::move(note));
     context.summary(member::describe(*graph, *layers));

@@ -10,6 +10,7 @@
 #include "reasons.hpp"
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <memory>
 #include <set>
@@ -21,8 +22,8 @@ namespace {
 
 /// One module with the parts that it calls, on its way to verdicts.
 struct Root {
-    explicit Root(const GraphModel& graph, std::uint16_t module, const Rules& rules)
-        : flow(graph, module), names(rules.layer_words, rules.module_names), table(graph, flow, names, rules.weight_endings) {
+    Root(const GraphModel& graph, FlowGraph&& computation, const Rules& rules)
+        : flow(std::move(computation)), names(rules.layer_words, rules.module_names), table(graph, flow, names, rules.weight_endings) {
         names.name_stacks();
     }
     FlowGraph flow;
@@ -43,13 +44,15 @@ std::uint64_t computation_hash(const FlowGraph& flow) {
 
 class DataflowMembers {
 public:
-    DataflowMembers(const GraphModel& graph, const Rules& rules, NameUse names, std::vector<Diagnostic>& notes)
-        : graph_(graph), rules_(rules), names_(names), notes_(notes) {}
+    DataflowMembers(const GraphModel& graph, std::vector<FlowGraph> flows, const Rules& rules, NameUse names,
+                    std::vector<Diagnostic>& notes)
+        : graph_(graph), rules_(rules), names_(names), notes_(notes) {
+        for (FlowGraph& flow : flows) roots_.push_back(std::make_unique<Root>(graph, std::move(flow), rules));
+    }
 
     Layers run() {
         layers_.graph_digest = graph_.digest();
         layers_.of.resize(graph_.size());
-        for (const std::uint16_t module : root_modules(graph_)) roots_.push_back(std::make_unique<Root>(graph_, module, rules_));
         for (auto& root : roots_) collect_evidence(*root);
         if (names_ != NameUse::ignore) share_names_of_twins();
         for (auto& root : roots_) solve(*root);
@@ -64,13 +67,14 @@ private:
         root.evidence.names = names_;
         root.evidence.of.resize(root.flow.size());
         root.outside_container.assign(root.flow.size(), -1);
-        std::unordered_map<std::uint64_t, bool> once_ops;  // by op: a graph has many vertices and few ops
+        enum class Once : std::uint8_t { unknown, no, yes };
+        std::vector<Once> once_ops(root.flow.op_count(), Once::unknown);
         for (FlowId v = 0; v < root.flow.size(); ++v) {
             bool once = false;
             if (root.flow.kind(v) == VertexKind::op) {
-                const auto [at, is_new] = once_ops.try_emplace(root.flow.op_hash(v), false);
-                if (is_new) at->second = matches_any(rules_.once_ops, root.flow.bare(v));
-                once = at->second;
+                Once& known = once_ops[root.flow.op_index(v)];
+                if (known == Once::unknown) known = matches_any(rules_.once_ops, root.flow.bare(v)) ? Once::yes : Once::no;
+                once = known == Once::yes;
             } else {
                 once = root.table.of_weight(v) == no_layer && is_table(root.flow.vertex(v));
             }
@@ -126,31 +130,40 @@ private:
         if (names_ != NameUse::first) {  // else the name was taken at its word
             for (const FlowId v : solver.stale_names()) note_stale_name(root.flow.vertex(v));
         }
-        ReasonWriter reasons(graph_, root.flow, root.table, root.names, layers_);
+        auto finding_groups = std::async(std::launch::async | std::launch::deferred,
+                                         [&] { return GroupFinder(root.flow, root.table, root.names, rules_, verdicts).find(); });
+        ReasonWriter reasons(root.flow, root.table, root.names, layers_);
         std::vector<TextId> stack_of_container;
         for (const LayerContainer& container : root.names.containers()) stack_of_container.push_back(layers_.text_id(container.stack));
         const std::vector<std::int32_t> stacks = find_stacks(root, verdicts);
-        const auto write = [&](Membership& member, const Verdict& verdict, FlowId v) {
-            set_layer(root, verdict, member);
-            if (stacks[v] >= 0) member.stack = stack_of_container[static_cast<std::size_t>(stacks[v])];
-        };
-        const std::vector<GroupLabel> groups = GroupFinder(root.flow, root.table, root.names, rules_, verdicts).find();
         // The same vertex may stand in several parts; its reason is written once.
         std::vector<TextId> reason(root.flow.size(), 0);
         for (const FlowGraph::Place& place : root.flow.places()) {
             Membership& member = layers_.of[place.vertex];
             const Vertex& vertex = graph_.vertex(place.vertex);
-            write(member, verdicts[place.flow], place.flow);
+            set_layer(root, verdicts[place.flow], member);
+            if (stacks[place.flow] >= 0) member.stack = stack_of_container[static_cast<std::size_t>(stacks[place.flow])];
             if (reason[place.flow] == 0) reason[place.flow] = reasons.text(place.flow, verdicts[place.flow]);
             member.reason = reason[place.flow];
-            member.group = groups[place.flow].group;
-            if (groups[place.flow].sub_group != nullptr) member.sub_group = layers_.text_id(*groups[place.flow].sub_group);
             if (vertex.kind == VertexKind::placeholder && is_plain_input(root, place.flow, member)) {
                 member.layer = layer_input;
                 member.reason = layers_.text_id("an input of the module");
             }
         }
         for (const FlowGraph::Call& call : root.flow.calls()) write_call(root, call, verdicts);
+        write_groups(root, finding_groups.get());
+    }
+
+    void write_groups(const Root& root, const std::vector<GroupLabel>& groups) {
+        std::unordered_map<const std::string*, TextId> ids{{nullptr, 0}};
+        for (const FlowGraph::Place& place : root.flow.places()) {
+            const GroupLabel& label = groups[place.flow];
+            Membership& member = layers_.of[place.vertex];
+            member.group = label.group;
+            const auto [at, is_new] = ids.try_emplace(label.sub_group, 0);
+            if (is_new) at->second = layers_.text_id(*label.sub_group);
+            member.sub_group = at->second;
+        }
     }
 
     /// Which container of layers each flow vertex goes with, or -1; in a model of one stack, none.
@@ -245,7 +258,12 @@ private:
 }  // namespace
 
 Layers members_by_dataflow(const GraphModel& graph, const Rules& rules, NameUse names, std::vector<Diagnostic>& notes) {
-    return DataflowMembers(graph, rules, names, notes).run();
+    return members_by_dataflow(graph, flow_graphs(graph), rules, names, notes);
+}
+
+Layers members_by_dataflow(const GraphModel& graph, std::vector<FlowGraph> flows, const Rules& rules, NameUse names,
+                           std::vector<Diagnostic>& notes) {
+    return DataflowMembers(graph, std::move(flows), rules, names, notes).run();
 }
 
 }  // namespace adpipe::member

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "flow_graph.hpp"
 #include "layer_solver.hpp"
 #include "rules.hpp"
 
@@ -11,7 +12,10 @@
 
 namespace adpipe::member {
 
-/// Layers from weights, what depends on what, the model's repetition and, as `names` says, module paths in names. Adds notes on what the user should know to `notes`.
+/// Layers from weights, what depends on what, the model's repetition and, as `names` says, module paths in names. Adds notes on what the
+/// user should know to `notes`. `flows`: those of `graph`.
+Layers members_by_dataflow(const GraphModel& graph, std::vector<FlowGraph> flows, const Rules& rules, NameUse names,
+                           std::vector<Diagnostic>& notes);
 Layers members_by_dataflow(const GraphModel& graph, const Rules& rules, NameUse names, std::vector<Diagnostic>& notes);
 
 }  // namespace adpipe::member

@@ -1,5 +1,7 @@
 #include "op_traits.hpp"
 
+#include "glob.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -15,6 +17,17 @@ bool is_one_of(const std::array<std::string_view, N>& sorted, std::string_view t
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 }  // namespace
+
+OpFacts::OpFacts(std::string_view op, VertexKind kind)
+    : bare(kind == VertexKind::op ? bare_op(op) : std::string_view{}),
+      hash(hash_text(op_without_default(op), static_cast<std::uint64_t>(kind))),
+      in_place(kind == VertexKind::op ? in_place_arguments(op) : std::span<const std::uint8_t>{}),
+      is_view(member::is_view(bare)),
+      is_check(member::is_check(bare)),
+      is_identity(member::is_identity(bare)),
+      reads_size(member::reads_size(bare)),
+      is_number_arithmetic(member::is_number_arithmetic(bare)),
+      is_getitem(bare == "getitem") {}
 
 std::string_view bare_op(std::string_view op) noexcept {
     const std::size_t dot = op.find('.');

@@ -1,8 +1,27 @@
 #pragma once
 
+#include <adpipe/model/graph_fwd.hpp>
+
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace adpipe::member {
+
+/// What is known of an op by its name alone.
+struct OpFacts {
+    OpFacts(std::string_view op, VertexKind kind);
+
+    std::string_view bare;            ///< without namespace and overload; empty for what is no op
+    std::uint64_t hash;               ///< of the op with namespace and overload
+    std::span<const std::uint8_t> in_place;  ///< positions of the arguments that it writes
+    bool is_view;
+    bool is_check;
+    bool is_identity;
+    bool reads_size;
+    bool is_number_arithmetic;
+    bool is_getitem;
+};
 
 /// The name of an op without namespace and overload: "aten.add_.Tensor" → "add_", "auto_deploy.x.default" → "x", "getitem" → "getitem".
 std::string_view bare_op(std::string_view op) noexcept;
