@@ -3,7 +3,8 @@
 #include "cli/option_text.hpp"
 #include "cli/pipeline_run.hpp"
 #include "config/option_decode.hpp"
-#include "config/suggest.hpp"
+
+#include <adpipe/suggest.hpp>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,8 @@
 #include "cli/console.hpp"
 #include "cli/option_text.hpp"
 #include "cli/pipeline_run.hpp"
-#include "config/suggest.hpp"
+
+#include <adpipe/suggest.hpp>
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include "cli/command_line.hpp"
 
 #include "cli/console.hpp"
-#include "config/suggest.hpp"
 
 #include <adpipe/diagnostic.hpp>
+#include <adpipe/suggest.hpp>
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>

@@ -2,10 +2,10 @@
 
 #include "cli/command_line.hpp"
 #include "cli/trace_kind.hpp"
-#include "config/suggest.hpp"
 
 #include <adpipe/diagnostic.hpp>
 #include <adpipe/files.hpp>
+#include <adpipe/suggest.hpp>
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/heap.hpp"
-#include "config/suggest.hpp"
 
 #include <adpipe/diagnostic.hpp>
+#include <adpipe/suggest.hpp>
 
 #include <fmt/format.h>
 

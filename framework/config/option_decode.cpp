@@ -1,7 +1,8 @@
 #include "config/option_decode.hpp"
 
 #include "config/number_text.hpp"
-#include "config/suggest.hpp"
+
+#include <adpipe/suggest.hpp>
 
 #include <fmt/format.h>
 

@@ -2,10 +2,10 @@
 
 #include "config/environment.hpp"
 #include "config/layer_selection.hpp"
-#include "config/suggest.hpp"
 #include "config/yaml_reader.hpp"
 
 #include <adpipe/files.hpp>
+#include <adpipe/suggest.hpp>
 
 #include <fmt/format.h>
 

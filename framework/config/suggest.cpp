@@ -1,4 +1,4 @@
-#include "config/suggest.hpp"
+#include <adpipe/suggest.hpp>
 
 #include <fmt/format.h>
 
@@ -49,14 +49,23 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
             nearest = candidate;
         }
     }
-    return nearest;
+    if (!nearest.empty() || name.size() < 3) return nearest;
+    const auto longer = std::find_if(candidates.begin(), candidates.end(),
+                                     [&](const std::string& candidate) { return candidate.find(name) != std::string::npos; });
+    return longer == candidates.end() ? std::string{} : *longer;
 }
 
 std::string suggestion(std::string_view name, const std::vector<std::string>& candidates, std::string_view what) {
     if (const std::string near = nearest_name(name, candidates); !near.empty()) return fmt::format("did you mean '{}'?", near);
     if (candidates.empty()) return fmt::format("{}: none", what);
-    const auto end = candidates.begin() + static_cast<std::ptrdiff_t>(std::min(candidates.size(), longest_list));
-    return fmt::format("{}: {}{}", what, fmt::join(candidates.begin(), end, ", "), end == candidates.end() ? "" : ", …");
+    return fmt::format("{}: {}", what, list_names(candidates, longest_list));
+}
+
+std::string list_names(const std::vector<std::string>& names, std::size_t most) {
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most));
+    std::string text = fmt::format("{}", fmt::join(names.begin(), end, ", "));
+    if (end != names.end()) text += fmt::format(" … and {} more", names.size() - most);
+    return text;
 }
 
 }  // namespace adpipe

@@ -1,8 +1,9 @@
 #include "run/planner.hpp"
 
 #include "config/option_decode.hpp"
-#include "config/suggest.hpp"
 #include "host/registry.hpp"
+
+#include <adpipe/suggest.hpp>
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 #include "graph_text.hpp"
 
-#include "../shared/nearest_name.hpp"
 #include "characters.hpp"
 #include "file_kind.hpp"
 
 #include <adpipe/render/number.hpp>
+#include <adpipe/suggest.hpp>
 
 #include <algorithm>
 

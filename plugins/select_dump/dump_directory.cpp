@@ -1,8 +1,7 @@
 #include "dump_directory.hpp"
 
-#include "../shared/nearest_name.hpp"
-
 #include <adpipe/diagnostic.hpp>
+#include <adpipe/suggest.hpp>
 
 #include <algorithm>
 #include <array>

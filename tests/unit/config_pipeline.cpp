@@ -3,7 +3,8 @@
 #include "config/layer_selection.hpp"
 #include "config/number_text.hpp"
 #include "config/pipeline_config.hpp"
-#include "config/suggest.hpp"
+
+#include <adpipe/suggest.hpp>
 
 #include <doctest/doctest.h>
 
@@ -164,6 +165,7 @@ TEST_CASE("nearest names") {
     CHECK(nearest_name("layerz", {"label", "layer", "layers"}) == "layers");
     CHECK(nearest_name("x", {"stage", "id"}).empty());
     CHECK(nearest_name("id", {"with", "from"}).empty());
+    CHECK(nearest_name("moe", {"quantize", "fuse_finegrained_fp8_moe"}) == "fuse_finegrained_fp8_moe");
     CHECK(nearest_name("render.dto", {"render.dot", "render.html"}) == "render.dot");
     CHECK(suggestion("zzz", {"a", "b"}, "they are") == "they are: a, b");
     CHECK(suggestion("zzz", {}, "they are") == "they are: none");
