@@ -118,26 +118,6 @@ std::string_view Query::text(int column) const noexcept {
 
 void Query::bind(int parameter, std::int64_t value) { sqlite3_bind_int64(statement_.get(), parameter, value); }
 
-void Database::scan(const std::string& columns, const std::string& rest, std::initializer_list<std::int64_t> bindings, RowFunction row,
-                    void* context) const {
-    struct Call {
-        RowFunction row;
-        void* context;
-    } call{row, context};
-    const auto step = [](sqlite3_context* of, int, sqlite3_value** values) {
-        const auto* const target = static_cast<const Call*>(sqlite3_user_data(of));
-        target->row(target->context, values);
-    };
-    // The function is this connection's alone, and for as long as it is open: nothing of it gets into the file.
-    sqlite3_create_function_v2(handle_.get(), "adpipe_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &call, nullptr, step,
-                               [](sqlite3_context* of) { sqlite3_result_null(of); }, nullptr);
-    Query rows = query("SELECT adpipe_row(" + columns + ") " + rest);
-    int parameter = 0;
-    for (const std::int64_t value : bindings) rows.bind(++parameter, value);
-    while (rows.next()) {
-    }
-}
-
 Database::Database(const std::filesystem::path& file) : file_(std::filesystem::absolute(file)) {
     check_header(file_);
     check_not_in_use(file_);
@@ -170,19 +150,13 @@ std::set<std::string> Database::columns(const std::string& table) const {
     return names;
 }
 
-std::string Database::list(const std::string& table, std::initializer_list<const char*> wanted, const char* missing) const {
-    std::set<std::string> have = columns(table);
-    have.insert("rowid");  // every table has it, none lists it
+std::string Database::select(const std::string& table, std::initializer_list<const char*> wanted, const char* missing) const {
+    const std::set<std::string> have = columns(table);
     std::string text;
     for (const char* column : wanted) {
-        if (!text.empty()) text += ", ";
-        text += have.count(column) != 0 ? column : missing;
+        text.append(text.empty() ? "SELECT " : ", ").append(have.count(column) != 0 ? column : missing);
     }
-    return text;
-}
-
-std::string Database::select(const std::string& table, std::initializer_list<const char*> wanted, const char* missing) const {
-    return "SELECT " + list(table, wanted, missing) + " FROM " + table;
+    return text.append(" FROM ").append(table);
 }
 
 }  // namespace adpipe::nsys

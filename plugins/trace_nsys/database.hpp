@@ -36,9 +36,6 @@ private:
     const std::filesystem::path& file_;
 };
 
-/// Called with the values of a row; must not throw.
-using RowFunction = void (*)(void* context, sqlite3_value** values);
-
 /// An export of Nsight Systems, opened so that nothing is ever written: neither into the file nor beside it.
 class Database {
 public:
@@ -46,14 +43,9 @@ public:
     explicit Database(const std::filesystem::path& file);
 
     Query query(const std::string& sql) const { return Query(handle_.get(), sql, file_); }
-    /// Runs `SELECT columns rest`, with `bindings` for its parameters, and calls the function with every row. Half a million rows and more are read
-    /// in four fifths of the time that Query takes: SQLite calls an aggregate function, and need not leave and enter its interpreter for each.
-    void scan(const std::string& columns, const std::string& rest, std::initializer_list<std::int64_t> bindings, RowFunction row, void* context) const;
     bool has_table(const std::string& table) const { return tables_.count(table) != 0; }
     /// The columns of a table; empty if it is not there.
     std::set<std::string> columns(const std::string& table) const;
-    /// Those columns, separated by commas; `missing` (an SQL value) stands for those that the table lacks.
-    std::string list(const std::string& table, std::initializer_list<const char*> wanted, const char* missing = "NULL") const;
     /// A query of those columns, in that order; `missing` (an SQL value) stands for those that the table lacks.
     std::string select(const std::string& table, std::initializer_list<const char*> wanted, const char* missing = "NULL") const;
     const std::filesystem::path& file() const noexcept { return file_; }

@@ -1,4 +1,5 @@
 #include "nsys_reader.hpp"
+#include "table_rows.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -26,17 +27,18 @@ void read_launches(Reading& reading) {
         if (concerns_gpu_work(texts.text(1))) names.emplace(texts.integer(0), reading.trace.string_id(texts.text(1)));
     }
     Launches& launches = reading.trace.launches;
-    Query calls = reading.database.query("SELECT start, end, globalTid, correlationId, nameId FROM CUPTI_ACTIVITY_KIND_RUNTIME");
-    while (calls.next()) {
-        const auto name = names.find(calls.integer(4));
-        if (name == names.end()) continue;
-        launches.start.push_back(calls.integer(0));
-        launches.end.push_back(calls.integer(1));
-        launches.name.push_back(name->second);
-        launches.process.push_back(reading.processes.of_thread(calls.integer(2)));
-        launches.thread.push_back(static_cast<std::uint64_t>(calls.integer(2)));
-        launches.correlation.push_back(static_cast<std::uint64_t>(calls.integer(3)));
-    }
+    enum CallColumn : std::size_t { start, end, thread, correlation, name };
+    const TableRows calls(reading.database, "CUPTI_ACTIVITY_KIND_RUNTIME", {{"start"}, {"end"}, {"globalTid"}, {"correlationId"}, {"nameId"}});
+    calls.read(TableRows::first_row, TableRows::last_row, [&] { launches = {}; }, [&](const auto& call) {
+        const auto known = names.find(call.integer(name));
+        if (known == names.end()) return;
+        launches.start.push_back(call.integer(start));
+        launches.end.push_back(call.integer(end));
+        launches.name.push_back(known->second);
+        launches.thread.push_back(static_cast<std::uint64_t>(call.integer(thread)));
+        launches.correlation.push_back(static_cast<std::uint64_t>(call.integer(correlation)));
+    });
+    for (const std::uint64_t id : launches.thread) launches.process.push_back(reading.processes.of_thread(static_cast<std::int64_t>(id)));
 }
 
 void read_ranges(Reading& reading) {
@@ -81,17 +83,17 @@ void read_graph_nodes(Reading& reading) {
         if (have.count(column) == 0) return;
     }
     GraphNodes& nodes = reading.trace.graph_nodes;
-    Query rows = reading.database.query(reading.database.select(table, {"start", "globalTid", "graphNodeId", "originalGraphNodeId"}));
-    while (rows.next()) {
-        const auto node = static_cast<std::uint64_t>(rows.integer(2));
-        const auto original = static_cast<std::uint64_t>(rows.integer(3));
-        if (node == 0) continue;
-        nodes.time.push_back(rows.integer(0));
-        nodes.process.push_back(reading.processes.of_thread(rows.integer(1)));
-        nodes.thread.push_back(static_cast<std::uint64_t>(rows.integer(1)));
-        nodes.node.push_back(node);
-        nodes.original.push_back(original == 0 ? no_id : original);
-    }
+    enum NodeColumn : std::size_t { time, thread, node, original };
+    const TableRows rows(reading.database, table, {{"start"}, {"globalTid"}, {"graphNodeId"}, {"originalGraphNodeId"}});
+    rows.read(TableRows::first_row, TableRows::last_row, [&] { nodes = {}; }, [&](const auto& row) {
+        if (row.integer(node) == 0) return;
+        nodes.time.push_back(row.integer(time));
+        nodes.thread.push_back(static_cast<std::uint64_t>(row.integer(thread)));
+        nodes.node.push_back(static_cast<std::uint64_t>(row.integer(node)));
+        const auto from = static_cast<std::uint64_t>(row.integer(original));
+        nodes.original.push_back(from == 0 ? no_id : from);
+    });
+    for (const std::uint64_t id : nodes.thread) nodes.process.push_back(reading.processes.of_thread(static_cast<std::int64_t>(id)));
 }
 
 void read_graph_runs(Reading& reading) {

@@ -1,10 +1,15 @@
 #include "nsys_reader.hpp"
+#include "table_rows.hpp"
+
+#include "../shared/huge_pages.hpp"
+
+#include <adpipe/diagnostic.hpp>
 
 #include <algorithm>
 #include <array>
 #include <exception>
 #include <thread>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace adpipe::nsys {
 
@@ -18,22 +23,11 @@ constexpr std::array<TableKind, 3> tables{{{"CUPTI_ACTIVITY_KIND_KERNEL", Kernel
                                            {"CUPTI_ACTIVITY_KIND_MEMCPY", KernelKind::memcpy},
                                            {"CUPTI_ACTIVITY_KIND_MEMSET", KernelKind::memset}}};
 
-/// What is read of every row. A column that the table lacks reads as NULL.
-enum Column : int { row_id, start, end, device, context, stream, correlation, process, graph_node, graph, text, bytes };
-
-/// A part of a table's rows, read by one thread into its own stretch of the trace's columns.
-struct Stretch {
-    std::size_t at = 0;  ///< of the first row in the trace's columns
-    std::int64_t first_row = 0;
-    std::int64_t end_row = 0;
-    std::size_t count = 0;  ///< rows read
-    /// The ids of the processes in it, in order of appearance: while the threads read, a row holds the number in this list.
-    std::vector<std::int64_t> processes;
-    std::exception_ptr error;
+/// What is read of every row: the places in `wanted_columns`.
+enum KernelColumn : std::size_t {
+    start, end, device, context, stream, correlation, process, graph_node, graph, text, bytes, short_text,
+    grid_x, grid_y, grid_z, block_x, block_y, block_z, registers, static_memory, dynamic_memory
 };
-
-/// While the threads read, a row's name is the file's own id of it; one that does not fit is no id.
-constexpr std::uint32_t no_text = 0xffffffffU;
 
 /// The column that tells what ran: the fullest name that the table has, or the direction of a copy.
 const char* text_column(const std::set<std::string>& have, KernelKind kind) {
@@ -44,41 +38,97 @@ const char* text_column(const std::set<std::string>& have, KernelKind kind) {
     return "demangledName";
 }
 
-std::string row_columns(const Database& database, const TableKind& table) {
-    return database.list(table.table, {"rowid", "start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphNodeId",
-                                       "graphId", text_column(database.columns(table.table), table.kind), "bytes"});
+std::vector<WantedColumn> wanted_columns(const Database& database, const TableKind& table) {
+    constexpr std::int64_t unknown = -1;
+    return {{"start"}, {"end"}, {"deviceId"}, {"contextId"}, {"streamId"}, {"correlationId"}, {"globalPid"}, {"graphNodeId"}, {"graphId"},
+            {text_column(database.columns(table.table), table.kind)}, {"bytes"}, {"shortName", unknown},
+            {"gridX", unknown}, {"gridY", unknown}, {"gridZ", unknown}, {"blockX", unknown}, {"blockY", unknown}, {"blockZ", unknown},
+            {"registersPerThread", unknown}, {"staticSharedMemory", unknown}, {"dynamicSharedMemory", unknown}};
 }
 
-/// Puts rows into a stretch of the columns. Does not throw, as the row function must not; there is room for every row of the stretch.
+/// While the threads read, a row's name is the file's own id of it; one that does not fit is no id.
+constexpr std::uint32_t no_text = 0xffffffffU;
+
+struct HashOfShape {
+    std::size_t operator()(const LaunchShape& shape) const noexcept {
+        std::uint64_t hash = static_cast<std::uint64_t>(shape.shared_memory) << 10U ^ static_cast<std::uint64_t>(shape.registers);
+        for (const auto& numbers : {shape.grid, shape.block}) {
+            for (const std::int32_t number : numbers) hash = (hash ^ static_cast<std::uint32_t>(number)) * 0x9e3779b97f4a7c15U;
+        }
+        return static_cast<std::size_t>(hash ^ hash >> 32U);
+    }
+};
+
+/// A part of a table's rows, read by one thread into its own stretch of the trace's columns. While the threads read, a row holds the numbers that
+/// the stretch gives to processes and shapes.
+struct Stretch {
+    std::size_t at = 0;  ///< of the first row in the trace's columns
+    std::int64_t first_row = 0;
+    std::int64_t last_row = 0;
+    std::size_t count = 0;  ///< rows read
+    std::vector<std::int64_t> processes;                         ///< ids, in order of appearance
+    std::vector<LaunchShape> shapes{LaunchShape{}};              ///< the same; the unknown shape first
+    std::vector<std::uint32_t> names;                            ///< ids of texts, the same
+    std::unordered_map<std::uint32_t, std::int64_t> short_text;  ///< per such id, that of the short name in the first row that has it
+    std::exception_ptr error;
+};
+
+/// Puts rows into a stretch of the columns.
 class RowStore {
 public:
     RowStore(Kernels& columns, Stretch& part, KernelKind of_table, bool with_bytes)
-        : kernels_(columns), stretch_(part), kind_(of_table), has_bytes_(with_bytes) {}
+        : kernels_(columns), stretch_(part), kind_(of_table), has_bytes_(with_bytes), room_(static_cast<std::size_t>(part.last_row - part.first_row) + 1) {}
 
-    void add(sqlite3_value** row) noexcept {
+    template <class Row>
+    void add(const Row& row) {
+        if (stretch_.count == room_) throw Error("ADP-NSYS-004", "the database is damaged: a table has several rows of one row id");
         const std::size_t at = stretch_.at + stretch_.count++;
         kernels_.kind[at] = kind_;
-        kernels_.row[at] = sqlite3_value_int64(row[row_id]);
-        kernels_.start[at] = sqlite3_value_int64(row[start]);
-        kernels_.end[at] = std::max<Nanoseconds>(sqlite3_value_int64(row[end]), kernels_.start[at]);
-        kernels_.device[at] = sqlite3_value_int(row[device]);
-        kernels_.context[at] = sqlite3_value_int(row[context]);
-        kernels_.stream[at] = sqlite3_value_int64(row[stream]);
-        kernels_.correlation[at] = static_cast<std::uint64_t>(sqlite3_value_int64(row[correlation]));
+        kernels_.row[at] = row.row_id();
+        kernels_.start[at] = row.integer(start);
+        kernels_.end[at] = std::max<Nanoseconds>(row.integer(end), kernels_.start[at]);
+        kernels_.device[at] = static_cast<std::int32_t>(row.integer(device));
+        kernels_.context[at] = static_cast<std::int32_t>(row.integer(context));
+        kernels_.stream[at] = row.integer(stream);
+        kernels_.correlation[at] = static_cast<std::uint64_t>(row.integer(correlation));
         // Old exports write 0, new ones NULL, for "not from a graph"; both read as 0.
-        const auto node = static_cast<std::uint64_t>(sqlite3_value_int64(row[graph_node]));
-        const auto graph_id = static_cast<std::uint64_t>(sqlite3_value_int64(row[graph]));
+        const auto node = static_cast<std::uint64_t>(row.integer(graph_node));
+        const auto graph_id = static_cast<std::uint64_t>(row.integer(graph));
         kernels_.graph_node[at] = node == 0 ? no_id : node;
         kernels_.graph[at] = graph_id != 0 ? graph_id : (node == 0 ? no_id : node >> 32U);
-        const std::int64_t text_id = sqlite3_value_int64(row[text]);
-        kernels_.name[at] = text_id >= 0 && text_id < no_text ? static_cast<std::uint32_t>(text_id) : no_text;
-        kernels_.process[at] = process_number(sqlite3_value_int64(row[process]));
-        if (has_bytes_) kernels_.bytes[at] = sqlite3_value_int64(row[bytes]);
+        kernels_.process[at] = process_number(row.integer(process));
+        const std::int64_t text_id = row.integer(text);
+        const std::uint32_t name = text_id >= 0 && text_id < no_text ? static_cast<std::uint32_t>(text_id) : no_text;
+        kernels_.name[at] = name;
+        if (has_bytes_) kernels_.bytes[at] = row.integer(bytes);
+        if (kind_ != KernelKind::kernel) return;
+        if (std::uint32_t& seen = seen_names_[name % seen_names_.size()]; seen != name) {
+            seen = name;
+            if (stretch_.short_text.try_emplace(name, row.integer(short_text)).second) stretch_.names.push_back(name);
+        }
+        if (!kernels_.shape.empty()) kernels_.shape[at] = shape_number(shape_of(row));
     }
 
 private:
+    template <class Row>
+    static LaunchShape shape_of(const Row& row) {
+        const auto number = [&](KernelColumn column) { return static_cast<std::int32_t>(row.integer(column)); };
+        LaunchShape shape{{number(grid_x), number(grid_y), number(grid_z)}, {number(block_x), number(block_y), number(block_z)}, number(registers), -1};
+        const std::int64_t fixed = row.integer(static_memory), dynamic = row.integer(dynamic_memory);
+        if (fixed >= 0 && dynamic >= 0) shape.shared_memory = fixed + dynamic;
+        return shape;
+    }
+
+    std::uint32_t shape_number(const LaunchShape& shape) {
+        std::uint32_t& recent = recent_shapes_[HashOfShape{}(shape) % recent_shapes_.size()];
+        if (stretch_.shapes[recent] == shape) return recent;
+        const auto [found, is_new] = shape_numbers_.try_emplace(shape, static_cast<std::uint32_t>(stretch_.shapes.size()));
+        if (is_new) stretch_.shapes.push_back(shape);
+        return recent = found->second;
+    }
+
     /// A recording has a handful of processes, and long runs of rows of one.
-    std::uint16_t process_number(std::int64_t id) noexcept {
+    std::uint16_t process_number(std::int64_t id) {
         std::vector<std::int64_t>& known = stretch_.processes;
         if (last_ < known.size() && known[last_] == id) return static_cast<std::uint16_t>(last_);
         last_ = static_cast<std::size_t>(std::find(known.begin(), known.end(), id) - known.begin());
@@ -90,7 +140,12 @@ private:
     Stretch& stretch_;
     KernelKind kind_;
     bool has_bytes_;
+    std::size_t room_;
     std::size_t last_ = 0;
+    std::unordered_map<LaunchShape, std::uint32_t, HashOfShape> shape_numbers_;
+    // What came lately, to look up few in the tables of all.
+    std::array<std::uint32_t, 1024> recent_shapes_{};
+    std::array<std::uint32_t, 1024> seen_names_{1};  // begins with what stands in no place of it
 };
 
 class KernelReader {
@@ -98,114 +153,124 @@ public:
     explicit KernelReader(Reading& reading) : reading_(reading), kernels_(reading.trace.kernels) {}
 
     void read() {
-        std::vector<std::vector<Stretch>> stretches;
         std::size_t total = 0;
-        for (const TableKind& table : tables) {
-            stretches.push_back(divide(table, total));
-            for (const Stretch& stretch : stretches.back()) total += static_cast<std::size_t>(stretch.end_row - stretch.first_row);
+        for (const TableKind& kind : tables) {
+            Table table{kind, TableRows(reading_.database, kind.table, wanted_columns(reading_.database, kind)), {}};
+            divide(table, total);
+            for (const Stretch& stretch : table.stretches) total += static_cast<std::size_t>(stretch.last_row - stretch.first_row) + 1;
+            tables_.push_back(std::move(table));
         }
+        const TableRows& rows = tables_.front().rows;
+        has_shapes_ = rows.has(grid_x) && rows.has(block_x);
+        has_short_names_ = has_shapes_ || rows.has(short_text);
         resize(total);
-        for (std::size_t i = 0; i < tables.size(); ++i) scan(tables[i], stretches[i]);
-        look_up_processes(stretches);
-        close_gaps(stretches);
+        for (Table& table : tables_) scan(table);
+        look_up_numbers();
+        close_gaps();
         look_up_names();
-        look_up_shapes();
         drop_unused_columns();
     }
 
 private:
+    struct Table {
+        TableKind kind;
+        TableRows rows;
+        std::vector<Stretch> stretches;
+    };
+
     /// Cuts the table's range of row ids into stretches for the threads.
-    std::vector<Stretch> divide(const TableKind& table, std::size_t at) const {
-        const auto have = reading_.database.columns(table.table);
-        if (have.count("start") == 0 || have.count("end") == 0) return {};
+    void divide(Table& table, std::size_t at) const {
+        if (!table.rows.has(start) || !table.rows.has(end)) return;
         // Two queries: only alone is a smallest or largest row id looked up instead of searched for.
-        Query lowest = reading_.database.query(std::string("SELECT min(rowid) FROM ") + table.table);
-        Query highest = reading_.database.query(std::string("SELECT max(rowid) FROM ") + table.table);
-        if (!lowest.next() || lowest.is_null(0) || !highest.next()) return {};
+        Query lowest = reading_.database.query(std::string("SELECT min(rowid) FROM ") + table.kind.table);
+        Query highest = reading_.database.query(std::string("SELECT max(rowid) FROM ") + table.kind.table);
+        if (!lowest.next() || lowest.is_null(0) || !highest.next()) return;
         const std::int64_t first = lowest.integer(0), last = highest.integer(0);
-        std::int64_t rows = last - first + 1;
+        const std::int64_t rows = last - first + 1;
         constexpr std::int64_t rows_worth_a_thread = 100'000;
         const std::int64_t threads = std::clamp<std::int64_t>(rows / rows_worth_a_thread, 1, std::max(1U, std::thread::hardware_concurrency()));
-        std::vector<Stretch> stretches;
         for (std::int64_t i = 0; i < threads; ++i) {
             Stretch stretch;
             stretch.first_row = first + rows * i / threads;
-            stretch.end_row = first + rows * (i + 1) / threads;
+            stretch.last_row = first + rows * (i + 1) / threads - 1;
             stretch.at = at + static_cast<std::size_t>(stretch.first_row - first);
-            stretches.push_back(stretch);
+            table.stretches.push_back(std::move(stretch));
         }
-        return stretches;
     }
 
-    /// Most of the time that this takes is the system's, for fresh memory; two halves take it side by side.
     void resize(std::size_t count) {
-        const auto half = [&] {
-            kernels_.row.resize(count);
-            kernels_.start.resize(count);
-            kernels_.end.resize(count);
-            kernels_.stream.resize(count);
-            kernels_.device.resize(count);
+        const auto set = [count](auto& column, auto value) {
+            shared::reserve_in_huge_pages(column, count);
+            column.resize(count, value);
         };
-        std::thread other;
-        constexpr std::size_t worth_a_thread = 200'000;
-        if (count > worth_a_thread) other = std::thread(half);
-        else half();
-        kernels_.kind.resize(count);
-        kernels_.name.resize(count);
-        kernels_.process.resize(count);
-        kernels_.context.resize(count);
-        kernels_.correlation.resize(count);
-        kernels_.graph.resize(count);
-        kernels_.graph_node.resize(count);
-        kernels_.bytes.resize(count, -1);
-        if (other.joinable()) other.join();
+        set(kernels_.kind, KernelKind::kernel);
+        set(kernels_.row, 0);
+        set(kernels_.start, 0), set(kernels_.end, 0);
+        set(kernels_.name, 0U);
+        if (has_short_names_) set(kernels_.short_name, 0U);
+        set(kernels_.process, std::uint16_t{0});
+        set(kernels_.device, 0), set(kernels_.context, 0), set(kernels_.stream, 0);
+        set(kernels_.correlation, 0U), set(kernels_.graph, 0U), set(kernels_.graph_node, 0U);
+        if (has_shapes_) set(kernels_.shape, 0U);
+        set(kernels_.bytes, -1);
     }
 
-    void scan(const TableKind& table, std::vector<Stretch>& stretches) {
-        if (stretches.empty()) return;
+    void scan(Table& table) {
+        if (table.stretches.empty()) return;
         std::vector<std::thread> threads;
-        for (std::size_t i = 1; i < stretches.size(); ++i) {
-            threads.emplace_back([this, &table, stretch = &stretches[i]] { scan_stretch(table, *stretch); });
+        for (std::size_t i = 1; i < table.stretches.size(); ++i) {
+            threads.emplace_back([this, &table, i] { scan_stretch(table, table.stretches[i]); });
         }
-        scan_stretch(table, stretches.front());
+        scan_stretch(table, table.stretches.front());
         for (std::thread& thread : threads) thread.join();
-        for (const Stretch& stretch : stretches) {
+        for (const Stretch& stretch : table.stretches) {
             if (stretch.error) std::rethrow_exception(stretch.error);
         }
     }
 
-    void scan_stretch(const TableKind& table, Stretch& stretch) {
+    void scan_stretch(const Table& table, Stretch& stretch) {
         try {
-            const Database own(reading_.database.file());  // a connection of its own: none is shared between threads
-            const bool has_bytes = table.kind != KernelKind::kernel && own.columns(table.table).count("bytes") != 0;
-            RowStore store(kernels_, stretch, table.kind, has_bytes);
-            own.scan(row_columns(own, table), std::string("FROM ") + table.table + " WHERE rowid >= ? AND rowid < ?",
-                     {stretch.first_row, stretch.end_row}, [](void* to, sqlite3_value** values) { static_cast<RowStore*>(to)->add(values); }, &store);
+            std::optional<RowStore> store;
+            const auto start_anew = [&] {
+                Stretch anew;
+                anew.at = stretch.at, anew.first_row = stretch.first_row, anew.last_row = stretch.last_row;
+                stretch = std::move(anew);
+                store.emplace(kernels_, stretch, table.kind.kind, table.kind.kind != KernelKind::kernel && table.rows.has(bytes));
+            };
+            table.rows.read(stretch.first_row, stretch.last_row, start_anew, [&](const auto& row) { store->add(row); });
         } catch (...) {
             stretch.error = std::current_exception();
         }
     }
 
-    /// The stretches' own numbers of processes into the trace's.
-    void look_up_processes(const std::vector<std::vector<Stretch>>& stretches) {
-        for (const auto& of_table : stretches) {
-            for (const Stretch& stretch : of_table) {
-                std::vector<std::uint16_t> numbers;
-                bool same = true;
-                for (const std::int64_t id : stretch.processes) {
-                    numbers.push_back(reading_.processes.of_process(id));
-                    same = same && numbers.back() + std::size_t{1} == numbers.size();
-                }
-                for (std::size_t k = stretch.at; !same && k < stretch.at + stretch.count; ++k) kernels_.process[k] = numbers[kernels_.process[k]];
+    /// The stretches' own numbers of processes and shapes into the trace's.
+    void look_up_numbers() {
+        for (const Table& table : tables_) {
+            for (const Stretch& stretch : table.stretches) {
+                std::vector<std::uint16_t> processes;
+                for (const std::int64_t id : stretch.processes) processes.push_back(reading_.processes.of_process(id));
+                renumber(kernels_.process, stretch, processes);
+                if (kernels_.shape.empty()) continue;
+                std::vector<std::uint32_t> shapes;
+                for (const LaunchShape& shape : stretch.shapes) shapes.push_back(reading_.trace.shape_id(shape));
+                renumber(kernels_.shape, stretch, shapes);
             }
         }
     }
 
+    template <class Number>
+    static void renumber(std::vector<Number>& column, const Stretch& stretch, const std::vector<Number>& numbers) {
+        std::size_t same = 0;
+        while (same < numbers.size() && numbers[same] == same) ++same;
+        if (same == numbers.size()) return;
+        for (std::size_t k = stretch.at; k < stretch.at + stretch.count; ++k) column[k] = numbers[column[k]];
+    }
+
     /// Row ids need not follow each other: moves the stretches together.
-    void close_gaps(const std::vector<std::vector<Stretch>>& stretches) {
+    void close_gaps() {
         std::size_t to = 0;
-        for (const auto& of_table : stretches) {
-            for (const Stretch& stretch : of_table) {
+        for (const Table& table : tables_) {
+            for (const Stretch& stretch : table.stretches) {
                 if (to != stretch.at) move_rows(stretch.at, to, stretch.count);
                 to += stretch.count;
             }
@@ -220,29 +285,59 @@ private:
         };
         move(kernels_.kind), move(kernels_.row), move(kernels_.start), move(kernels_.end), move(kernels_.device), move(kernels_.context);
         move(kernels_.stream), move(kernels_.correlation), move(kernels_.graph), move(kernels_.graph_node), move(kernels_.name), move(kernels_.process), move(kernels_.bytes);
+        if (has_shapes_) move(kernels_.shape);
     }
 
+    /// The names of a text id.
+    struct Names {
+        StringId full = 0;
+        StringId brief = 0;
+    };
+
     void look_up_names() {
-        std::vector<std::int64_t> ids;
-        std::unordered_set<std::uint32_t> seen;
-        std::uint32_t last = no_text;
-        for (std::size_t k = 0; k < kernels_.size() && kernels_.kind[k] == KernelKind::kernel; ++k) {
-            if (kernels_.name[k] == last) continue;
-            last = kernels_.name[k];
-            if (last != no_text && seen.insert(last).second) ids.push_back(last);
-        }
-        reading_.texts.load(ids);
-        const std::int64_t highest = ids.empty() ? -1 : *std::max_element(ids.begin(), ids.end());
-        constexpr std::int64_t most_for_an_array = 1 << 24;
-        std::vector<StringId> dense(static_cast<std::size_t>(std::min(highest + 1, most_for_an_array)));
-        for (const std::int64_t id : ids) {
-            if (id < most_for_an_array) dense[static_cast<std::size_t>(id)] = reading_.texts[id];
+        const std::unordered_map<std::uint32_t, Names> of_text = load_names();
+        // Ids of texts are small numbers: an array answers a million questions sooner than a table.
+        constexpr std::uint32_t most_for_an_array = 1 << 24;
+        std::vector<Names> dense;
+        for (const auto& [id, names] : of_text) {
+            if (id >= most_for_an_array) continue;
+            if (id >= dense.size()) dense.resize(id + std::size_t{1});
+            dense[id] = names;
         }
         for (std::size_t k = 0; k < kernels_.size(); ++k) {
             const std::uint32_t id = kernels_.name[k];
-            if (kernels_.kind[k] != KernelKind::kernel) kernels_.name[k] = transfer_name(kernels_.kind[k], id);
-            else kernels_.name[k] = id < dense.size() ? dense[id] : id == no_text ? 0 : reading_.texts[id];
+            Names names;
+            if (kernels_.kind[k] != KernelKind::kernel) names.full = names.brief = transfer_name(kernels_.kind[k], id);
+            else names = id < dense.size() ? dense[id] : of_text.at(id);
+            kernels_.name[k] = names.full;
+            if (has_short_names_) kernels_.short_name[k] = names.brief;
         }
+    }
+
+    std::unordered_map<std::uint32_t, Names> load_names() const {
+        std::unordered_map<std::uint32_t, Names> names;
+        std::vector<std::int64_t> ids, short_ids;
+        for (const Stretch& stretch : tables_.front().stretches) {
+            for (const std::uint32_t id : stretch.names) {
+                if (names.try_emplace(id).second && id != no_text) ids.push_back(id);
+                short_ids.push_back(stretch.short_text.at(id));
+            }
+        }
+        reading_.texts.load(ids);
+        std::sort(short_ids.begin(), short_ids.end());
+        short_ids.erase(std::unique(short_ids.begin(), short_ids.end()), short_ids.end());
+        reading_.texts.load(short_ids);
+        for (const Stretch& stretch : tables_.front().stretches) {
+            for (const std::uint32_t id : stretch.names) {
+                Names& of_id = names.at(id);
+                if (id != no_text) of_id.full = reading_.texts[id];
+                if (of_id.brief == 0) of_id.brief = reading_.texts[stretch.short_text.at(id)];
+            }
+        }
+        for (auto& [id, of_id] : names) {
+            if (of_id.brief == 0) of_id.brief = of_id.full;
+        }
+        return names;
     }
 
     /// "Memcpy HtoD", "Memset": as Nsight Systems shows them.
@@ -257,88 +352,6 @@ private:
         }
     }
 
-    /// Launch shapes and short names. A node of a graph runs with one shape, so it is looked up once per node, not once per run.
-    void look_up_shapes() {
-        const auto have = reading_.database.columns("CUPTI_ACTIVITY_KIND_KERNEL");
-        const bool has_shapes = have.count("gridX") != 0 && have.count("blockX") != 0;
-        if (!has_shapes && have.count("shortName") == 0) return;
-        if (has_shapes) kernels_.shape.assign(kernels_.size(), 0);
-        std::vector<std::size_t> wanted;
-        const std::vector<std::size_t> representative = find_representatives(wanted);
-        const std::string select = reading_.database.select(
-            "CUPTI_ACTIVITY_KIND_KERNEL", {"gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread", "staticSharedMemory",
-                                           "dynamicSharedMemory", "shortName", "rowid"}, "-1");
-        std::vector<std::int64_t> short_ids(wanted.size(), -1);
-        std::size_t next = 0;
-        const auto store_row = [&](const Query& row) {
-            short_ids[next] = row.integer(9);
-            ++next;
-            if (!has_shapes) return;
-            LaunchShape shape;
-            for (int i = 0; i < 3; ++i) {
-                shape.grid[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(row.integer(i));
-                shape.block[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(row.integer(3 + i));
-            }
-            shape.registers = static_cast<std::int32_t>(row.integer(6));
-            if (row.integer(7) >= 0 && row.integer(8) >= 0) shape.shared_memory = row.integer(7) + row.integer(8);
-            kernels_.shape[wanted[next - 1]] = reading_.trace.shape_id(shape);
-        };
-        if (wanted.size() * 4 > kernels_.size()) {
-            Query rows = reading_.database.query(select);
-            while (next < wanted.size() && rows.next()) {
-                if (rows.integer(10) == kernels_.row[wanted[next]]) store_row(rows);
-            }
-        } else {
-            Query row = reading_.database.query(select + " WHERE rowid = ?");
-            while (next < wanted.size()) {
-                row.bind(1, kernels_.row[wanted[next]]);
-                if (!row.next()) break;
-                store_row(row);
-                row.reset();
-            }
-        }
-        store_short_names(wanted, short_ids);
-        if (!has_shapes) return;
-        for (std::size_t k = 0; k < representative.size(); ++k) kernels_.shape[k] = kernels_.shape[representative[k]];
-    }
-
-    /// Per kernel: the first kernel that has the same graph node, else itself. `wanted`: those first ones.
-    std::vector<std::size_t> find_representatives(std::vector<std::size_t>& wanted) const {
-        std::vector<std::size_t> representative(kernels_.size());
-        std::unordered_map<std::uint64_t, std::size_t> first_of_node;
-        for (std::size_t k = 0; k < kernels_.size(); ++k) {
-            representative[k] = k;
-            if (kernels_.kind[k] != KernelKind::kernel) continue;
-            if (kernels_.graph_node[k] != no_id) {
-                const std::uint64_t key = kernels_.graph_node[k] * 0x9e3779b97f4a7c15U + kernels_.process[k] + (std::uint64_t{kernels_.name[k]} << 17U);
-                const auto [found, is_new] = first_of_node.try_emplace(key, k);
-                representative[k] = found->second;
-                if (!is_new) continue;
-            }
-            wanted.push_back(k);
-        }
-        return representative;
-    }
-
-    void store_short_names(const std::vector<std::size_t>& wanted, const std::vector<std::int64_t>& short_ids) {
-        std::vector<std::int64_t> ids(short_ids);
-        std::sort(ids.begin(), ids.end());
-        ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-        reading_.texts.load(ids);
-        std::vector<StringId> short_of_name;
-        for (std::size_t i = 0; i < wanted.size(); ++i) {
-            const StringId name = kernels_.name[wanted[i]];
-            if (name >= short_of_name.size()) short_of_name.resize(name + 1, 0);
-            if (short_of_name[name] == 0) short_of_name[name] = reading_.texts[short_ids[i]];
-        }
-        kernels_.short_name.resize(kernels_.size());
-        for (std::size_t k = 0; k < kernels_.size(); ++k) {
-            const StringId name = kernels_.name[k];
-            const StringId short_name = name < short_of_name.size() ? short_of_name[name] : 0;
-            kernels_.short_name[k] = short_name != 0 ? short_name : name;
-        }
-    }
-
     void drop_unused_columns() {
         const auto all_none = [](const std::vector<std::uint64_t>& column) {
             return std::all_of(column.begin(), column.end(), [](std::uint64_t id) { return id == no_id; });
@@ -349,6 +362,9 @@ private:
 
     Reading& reading_;
     Kernels& kernels_;
+    std::vector<Table> tables_;
+    bool has_shapes_ = false;
+    bool has_short_names_ = false;
 };
 
 }  // namespace
