@@ -77,7 +77,7 @@ private:
         aligned_.resize(passes_.size());
         constexpr int rounds = 2;
         for (int round = 0; round < rounds; ++round) {
-            SequenceMemory learned;
+            SequenceMemory learned(std::any_of(passes_.begin(), passes_.end(), [](const Pass& pass) { return pass.losses; }));
             bool all_sure = true;
             for (std::size_t p = 0; p < passes_.size(); ++p) {
                 align_one(p, round);

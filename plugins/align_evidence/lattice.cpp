@@ -14,7 +14,7 @@ constexpr std::size_t most_states = 400;    // per stage
 constexpr std::uint32_t longest_run = 40;   // kernels of one op
 constexpr double stray = -12.0;             // log probability that a kernel in mid-step belongs to no op
 constexpr double stray_at_edge = -0.7;
-constexpr double lost = -4.0;               // an op's kernels are all missing, where events were dropped
+constexpr double lost = -4.0;               // one of an op's kernels is missing, or all are, where events were dropped
 constexpr double own_chain = -0.05;         // op on the stream where the graph puts it
 constexpr double other_chain = -3.0;
 constexpr double learned_share = 0.9;
@@ -176,7 +176,7 @@ private:
 
     double nothing(const LatticeOp& op, const LaunchProfile& profile) const {
         double weight = profile.nothing;
-        if (in_.memory != nullptr) weight = in_.memory->log_factor(op.signature, {}, weight, 0);
+        if (in_.memory != nullptr) weight = in_.memory->log_factor(op.signature, {}, weight, 0, false);
         if (in_.losses) weight = std::max(weight, lost);
         return weight;
     }
@@ -212,7 +212,8 @@ private:
             if (total != impossible) {
                 total += profile.something;
                 if (in_.memory != nullptr) {
-                    total = in_.memory->log_factor(in_.ops[op].signature, std::span(kernels).subspan(first, n + 1), total, in_.model->log_name_count());
+                    total = in_.memory->log_factor(in_.ops[op].signature, std::span(kernels).subspan(first, n + 1), total, in_.model->log_name_count(),
+                                                  in_.losses);
                 }
                 total += fit;
             }
@@ -272,10 +273,12 @@ private:
 
 }  // namespace
 
-std::uint64_t SequenceMemory::key(std::uint32_t signature, std::span<const LatticeKernel> kernels, bool variants) noexcept {
+std::uint64_t SequenceMemory::key(std::uint32_t signature, std::span<const LatticeKernel> kernels, bool variants,
+                                  std::size_t gap) noexcept {
     std::uint64_t hash = 0x9e3779b97f4a7c15ULL ^ signature;
-    for (const LatticeKernel& kernel : kernels) {
-        hash ^= (variants ? kernel.variant : kernel.name) + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        if (i == gap) continue;
+        hash ^= (variants ? kernels[i].variant : kernels[i].name) + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
         hash *= 0xff51afd7ed558ccdULL;
     }
     return hash;
@@ -285,10 +288,14 @@ void SequenceMemory::add(std::uint32_t signature, std::span<const LatticeKernel>
     by_name_[key(signature, kernels, false)] += static_cast<float>(weight);
     by_variant_[key(signature, kernels, true)] += static_cast<float>(weight);
     total_[signature] += static_cast<float>(weight);
+    if (!losses_) return;
+    for (std::size_t gap = 0; kernels.size() > 1 && gap < kernels.size(); ++gap) {
+        with_gap_[key(signature, kernels, false, gap)] += static_cast<float>(weight);
+    }
 }
 
 double SequenceMemory::log_factor(std::uint32_t signature, std::span<const LatticeKernel> kernels, double by_rules,
-                                  double log_name_count) const {
+                                  double log_name_count, bool losses) const {
     const auto total = total_.find(signature);
     if (total == total_.end()) return by_rules;
     const auto count = [&](const auto& map, bool variants) {
@@ -298,7 +305,8 @@ double SequenceMemory::log_factor(std::uint32_t signature, std::span<const Latti
     // Half for the same launch shapes, half for the same names; a rest for what was not seen yet, since another number of tokens
     // may well bring other kernels.
     const double n = total->second;
-    const double seen = 0.5 * (count(by_variant_, true) + count(by_name_, false)) / n;
+    double seen = 0.5 * (count(by_variant_, true) + count(by_name_, false)) / n;
+    if (losses) seen += std::exp(lost) * count(with_gap_, false) / n;
     const double by_memory = std::log(learned_share * seen) + log_name_count * static_cast<double>(kernels.size());
     return log_add(by_memory, std::log(1.0 - learned_share) + by_rules);
 }

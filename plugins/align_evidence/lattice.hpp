@@ -34,15 +34,23 @@ using ScopeFit = std::function<float(std::uint32_t scope, std::uint32_t op)>;
 /// Kernel sequences seen per op signature, from placements that were beyond doubt.
 class SequenceMemory {
 public:
+    /// `losses`: kernels are missing from some recording, so that a sequence may come back with a gap.
+    explicit SequenceMemory(bool losses = false) : losses_(losses) {}
     void add(std::uint32_t signature, std::span<const LatticeKernel> kernels, double weight);
     /// What the rules alone say of the sequence, and what was seen before, together. Both are log factors over names drawn at random.
-    double log_factor(std::uint32_t signature, std::span<const LatticeKernel> kernels, double by_rules, double log_name_count) const;
+    /// `losses`: one of the kernels may be missing here.
+    double log_factor(std::uint32_t signature, std::span<const LatticeKernel> kernels, double by_rules, double log_name_count,
+                      bool losses) const;
     bool empty() const noexcept { return total_.empty(); }
 
 private:
-    static std::uint64_t key(std::uint32_t signature, std::span<const LatticeKernel> kernels, bool variants) noexcept;
+    static constexpr std::size_t no_gap = ~std::size_t{0};
+    static std::uint64_t key(std::uint32_t signature, std::span<const LatticeKernel> kernels, bool variants,
+                             std::size_t gap = no_gap) noexcept;
+    bool losses_;
     std::unordered_map<std::uint64_t, float> by_name_;
     std::unordered_map<std::uint64_t, float> by_variant_;
+    std::unordered_map<std::uint64_t, float> with_gap_;  ///< by name, one kernel left out
     std::unordered_map<std::uint32_t, float> total_;
 };
 

@@ -69,6 +69,9 @@ LaunchModel::LaunchModel(const LaunchRules& rules, std::vector<KernelName> names
         }
         in_class_.push_back(std::move(members));
     }
+    const auto memory = std::find(rules.families.begin(), rules.families.end(), "memory");
+    is_transfer_ = memory == rules.families.end() ? NameSet(names_.size(), false)
+                                                  : in_family_[static_cast<std::size_t>(memory - rules.families.begin())];
     for (const KernelName& name : names_) {
         // Only the identifier: template arguments and parameters share words with everything.
         const std::string_view head = std::string_view(name.lower).substr(0, name.lower.find_first_of("<("));
@@ -200,8 +203,8 @@ std::uint32_t LaunchModel::add_row(const NameSet* own, const NameSet* family) {
     const double total = own_part + family_part + any_part;
     std::vector<double> row(names_.size());
     for (std::size_t i = 0; i < names_.size(); ++i) {
-        // A copy or memset is no kernel: only an item that means it takes it easily.
-        const bool is_kernel = names_[i].kind == KernelKind::kernel;
+        // A copy or memset is none, even where a kernel does it (ROCm): only an item that means it takes it easily.
+        const bool is_kernel = names_[i].kind == KernelKind::kernel && !is_transfer_[i];
         double probability = (is_kernel ? any_part : any_part * transfer_as_kernel) / all_count;
         if (own_part > 0 && (*own)[i]) probability += own_part / own_count;
         if (family_part > 0 && (*family)[i]) probability += family_part / family_count;

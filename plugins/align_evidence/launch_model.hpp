@@ -61,6 +61,7 @@ private:
     std::vector<KernelName> names_;
     std::vector<NameSet> in_class_;
     std::vector<NameSet> in_family_;
+    NameSet is_transfer_;  ///< copies and fills of memory, by their names
     std::vector<std::vector<double>> emissions_;
     std::vector<NameSet> meant_;  ///< per row of emissions_: the names that the item is about
     std::map<std::string, std::uint32_t> row_ids_;

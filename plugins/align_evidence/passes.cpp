@@ -1,6 +1,7 @@
 #include "passes.hpp"
 
 #include "companion.hpp"
+#include "losses.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -39,6 +40,9 @@ public:
             const Step& step = window_.steps[s];
             const bool by_node = step.captured != no_captured_graph && !window_.graphs[step.captured].nodes.empty();
             if (!by_node) add_step(s);
+        }
+        if (!losses_ && replays_show_losses(passes_)) {
+            for (Pass& pass : passes_) pass.losses = true;
         }
         return std::move(passes_);
     }

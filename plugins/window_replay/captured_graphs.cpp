@@ -1,5 +1,6 @@
 #include "range_text.hpp"
 #include "step_finder.hpp"
+#include "stream_order.hpp"
 
 #include <algorithm>
 #include <map>
@@ -335,11 +336,7 @@ private:
             step.start = std::min(step.start, kernels_.start[k]);
             step.end = std::max(step.end, kernels_.end[k]);
         }
-        if (!step.launch_order) {
-            std::sort(step.kernels.begin(), step.kernels.end(), [&](std::uint32_t a, std::uint32_t b) {
-                return std::tuple(kernels_.start[a], a) < std::tuple(kernels_.start[b], b);
-            });
-        }
+        if (!step.launch_order) sort_by_time(kernels_, step.kernels);
         if (graph != nullptr) step.batch_size = graph->batch_size;
         judge_phase(step);
         judge_completeness(step, graph);

@@ -2,6 +2,7 @@
 
 #include "range_choice.hpp"
 #include "range_text.hpp"
+#include "stream_order.hpp"
 
 #include <algorithm>
 #include <map>
@@ -86,9 +87,14 @@ private:
             if (replay != no_replay && !replays_[replay].launch_order) step.launch_order = false;
         }
         if (step.launch_order) return;
-        std::sort(work.begin(), work.end(), [&](const Work& a, const Work& b) {
-            return std::pair(kernels_.start[a.kernel], a.kernel) < std::pair(kernels_.start[b.kernel], b.kernel);
-        });
+        std::vector<std::uint32_t> order;
+        std::unordered_map<std::uint32_t, std::uint32_t> launch_of_kernel;
+        for (const Work& one : work) {
+            order.push_back(one.kernel);
+            launch_of_kernel.emplace(one.kernel, one.launch);
+        }
+        sort_by_time(kernels_, order);
+        for (std::size_t i = 0; i < work.size(); ++i) work[i] = {order[i], launch_of_kernel.at(order[i])};
     }
 
     /// From the name of the step's range, of those around it, and of those inside that hold its middle.
