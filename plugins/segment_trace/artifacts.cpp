@@ -152,8 +152,7 @@ private:
         found.confidence = period.confidence;
         if (period.runner_up) {
             const RunnerUp& other = *period.runner_up;
-            found.runner_up = {static_cast<std::uint32_t>(other.layers),
-                               static_cast<std::uint32_t>(other.kernels_per_layer),
+            found.runner_up = {static_cast<std::uint32_t>(other.layers), other.example.size(),
                                other.total / period.layering.total};
         }
         segmentation_->programs.push_back(std::move(found));

@@ -13,12 +13,16 @@ namespace {
 /// kernels of the run.
 using Positions = std::vector<std::uint32_t>;
 
-constexpr double slack = 1.3;  ///< kernels: a convention may cost so much
+constexpr double lacking_cost = 0.5;  ///< of a kernel that the first or the last layer would lack
+constexpr double slack = 1.3;         ///< kernels: a convention may cost so much
 
 class Placer {
 public:
     Placer(const Measure& measure, const Layering& cut)
-        : measure_{measure}, table_{measure.table()}, cut_{cut}, unit_{cut.kinds.front()->symbols()} {}
+        : measure_{measure}, table_{measure.table()}, cut_{cut}, unit_{cut.kinds.front()->symbols()} {
+        unit_has_norm_ = std::any_of(unit_.begin(), unit_.end(),
+                                     [&](Symbol s) { return table_[s].category == adpipe::KernelCategory::norm; });
+    }
 
     Boundaries place() {
         match_ends();
@@ -55,21 +59,25 @@ private:
     /// Best match at one end of the pass for every position of the kind.
     struct End {
         std::vector<double> score;
+        std::vector<double> value;        ///< score, less for what the layer would lack
         std::vector<std::size_t> length;  ///< of the text that belongs to the layer
         std::vector<std::size_t> wanted;  ///< kernels of the layer's part
     };
 
     End empty_end() const {
-        return {std::vector<double>(unit_size() + 1, -1e9), std::vector<std::size_t>(unit_size() + 1),
-                std::vector<std::size_t>(unit_size() + 1)};
+        return {std::vector<double>(unit_size() + 1, -1e9), std::vector<double>(unit_size() + 1, -1e9),
+                std::vector<std::size_t>(unit_size() + 1), std::vector<std::size_t>(unit_size() + 1)};
     }
 
     void match_end(SymbolSpan run, const Positions& at, SymbolSpan text, bool backwards, End& end) const {
         const PrefixMatch match = match_prefixes(table_, run, text, backwards);
         for (std::size_t r = 0; r <= unit_size(); ++r) {
             const std::size_t wanted = backwards ? run.size() - at[r] : at[r];
-            if (match.score[wanted] <= end.score[r] + 1e-9) continue;
+            const double lacks = std::max(0.0, static_cast<double>(wanted) - match.score[wanted]);
+            const double value = match.score[wanted] - lacking_cost * lacks;
+            if (value <= end.value[r] + 1e-9) continue;
             end.score[r] = match.score[wanted];
+            end.value[r] = value;
             end.length[r] = match.length[wanted];
             end.wanted[r] = wanted;
         }
@@ -100,19 +108,26 @@ private:
     double gain(std::size_t r) const {
         const auto size = static_cast<double>(unit_size());
         const auto part = static_cast<double>(r);
-        if (r == unit_size()) return size + (tail_found(r) ? tail_.score[r] : 0);
-        return (head_found(r) ? head_.score[r] + part : 0) + (tail_found(r) ? tail_.score[r] + size - part : 0);
+        if (r == unit_size()) return size + (tail_found(r) ? tail_.value[r] : 0);
+        return (head_found(r) ? head_.value[r] + part : 0) + (tail_found(r) ? tail_.value[r] + size - part : 0);
     }
 
     const SymbolInfo& info_at(std::size_t r) const {
         return table_[r < unit_.size() ? unit_[r] : unit_[r - unit_.size()]];
+    }
+    /// Where no name of a norm is known, a kernel of which nothing is known is taken for one if it comes several times
+    /// in the layer.
+    bool may_be_norm(const SymbolInfo& info) const {
+        if (unit_has_norm_ || info.category != adpipe::KernelCategory::other)
+            return info.category == adpipe::KernelCategory::norm;
+        return std::count_if(unit_.begin(), unit_.end(), [&](Symbol s) { return table_[s].alike == info.alike; }) >= 2;
     }
     bool is_addition(std::size_t r) const { return table_[unit_[r]].is_addition; }
 
     /// How well position r keeps to the rule that a layer begins with the norm that follows the residual sum.
     double convention(std::size_t r) const {
         const SymbolInfo& first = info_at(r);
-        const bool norm = first.category == adpipe::KernelCategory::norm;
+        const bool norm = may_be_norm(first);
         if (norm && is_addition(r - 1)) return 5;
         if (norm && first.adds_and_norms) return 4.5;
         const bool scaled =
@@ -215,6 +230,7 @@ private:
     std::unordered_set<Symbol> common_;
     End head_;
     End tail_;
+    bool unit_has_norm_ = false;
     std::size_t boundary_ = 1;
     double preference_ = 0;
 };

@@ -11,9 +11,13 @@ namespace segment {
 namespace {
 
 constexpr std::size_t most_kinds = 8;
-constexpr double kind_cost = 2.0;    ///< of saying that there is one more kind
-constexpr double member_cost = 0.3;  ///< of naming the kind of one layer
+constexpr std::size_t most_looked_at = 6;  ///< layers that differ from all kinds, when looking for one that resembles
+constexpr double kind_cost = 2.0;          ///< of saying that there is one more kind
+constexpr double member_cost = 0.3;        ///< of naming the kind of one layer
 constexpr double bits_per_kernel = 5.0;
+constexpr double nested_kinds = 0.9;  ///< resemblance of two complete kinds of which one has all that the other has
+constexpr double with_gap = 0.6;      ///< completeness of a layer that does without one of its blocks
+constexpr double almost_all = 0.85;   ///< of the kernels of such a layer are those of a whole one
 constexpr std::uint64_t hash_factor = 0x9e3779b97f4a7c15U;
 
 std::uint64_t scrambled(Symbol symbol) {
@@ -49,19 +53,26 @@ Measure::Measure(const SymbolTable& table, SymbolSpan sequence) : table_{table},
     powers_.resize(n + 1, 1);
     mixers_before_.resize(n + 1);
     forwards_before_.resize(n + 1);
-    // Where attention is written out as matrix products, the softmax between them is what tells it.
-    const auto mixers =
-        std::count_if(sequence.begin(), sequence.end(), [&](Symbol s) { return table[s].mixes_tokens(); });
-    softmax_mixes_ = mixers < 2;
+    networks_before_.resize(n + 1);
+    roles_ = roles_of(table, sequence);
+    // Where norms are written out too, the sums of the residual stream part the blocks.
+    const bool has_norms = std::any_of(sequence.begin(), sequence.end(),
+                                       [&](Symbol s) { return table[s].category == adpipe::KernelCategory::norm; });
+    bool in_network = false;
     for (std::size_t i = 0; i < n; ++i) {
+        const bool mixes = roles_[i] == Role::mixes;
+        const bool feeds = roles_[i] == Role::feeds;
+        const bool begins_network = feeds && !in_network;
         const SymbolInfo& info = table[sequence[i]];
-        const bool mixes = mixes_tokens(sequence[i]);
+        const bool parts = has_norms ? info.category == adpipe::KernelCategory::norm : info.is_addition;
+        in_network = (in_network || feeds) && !mixes && !parts;
+        networks_before_[i + 1] = networks_before_[i] + (begins_network ? 1 : 0);
         prefix_hash_[i + 1] = prefix_hash_[i] * hash_factor + scrambled(sequence[i]);
         powers_[i + 1] = powers_[i] * hash_factor;
         mixers_before_[i + 1] = mixers_before_[i] + (mixes ? 1 : 0);
-        forwards_before_[i + 1] = forwards_before_[i] + (info.feeds_forward() ? 1 : 0);
-        if (!mixes && !info.feeds_forward()) continue;
-        const bool turn = !marked_.empty() && info.feeds_forward() && mixes_tokens(sequence[marked_.back()]);
+        forwards_before_[i + 1] = forwards_before_[i] + (feeds ? 1 : 0);
+        if (!mixes && !feeds) continue;
+        const bool turn = !marked_.empty() && feeds && roles_[marked_.back()] == Role::mixes;
         turns_before_.push_back((turns_before_.empty() ? 0 : turns_before_.back()) + (turn ? 1 : 0));
         marked_.push_back(static_cast<std::uint32_t>(i));
     }
@@ -79,6 +90,31 @@ std::size_t Measure::kernels_in_distinct(const std::vector<Span>& spans) const {
         if (seen.insert(hash(span)).second) kernels += span.size();
     }
     return kernels;
+}
+
+namespace {
+
+/// Distance and number of the kind that is nearest; 0 and 0 where there is none.
+std::pair<double, std::uint32_t> nearest_kind(const Layering& layering, SymbolSpan symbols) {
+    std::pair<double, std::uint32_t> nearest{0, 0};
+    for (std::uint32_t k = 0; k < layering.kinds.size(); ++k) {
+        const double distance = layering.kinds[k]->distance(symbols);
+        if (k == 0 || distance < nearest.first) nearest = {distance, k};
+    }
+    return nearest;
+}
+
+}  // namespace
+
+/// Layers of one kind may all differ a little, in the sizes that libraries choose: by how much `others` are nearer to
+/// `symbols` than to any kind.
+double Measure::saved_by_kind(const Layering& layering, SymbolSpan symbols,
+                              const std::vector<SymbolSpan>& others) const {
+    const Unit unit{table_, symbols};
+    double saved = 0;
+    for (const SymbolSpan other : others)
+        saved += std::max(0.0, nearest_kind(layering, other).first - unit.distance(other) - member_cost);
+    return saved;
 }
 
 void Measure::find_kinds(Layering& layering) const {
@@ -100,24 +136,27 @@ void Measure::find_kinds(Layering& layering) const {
     });
     std::vector<std::uint32_t> kind_of_group(groups.size());
     std::vector<double> distance_of_group(groups.size());
-    for (const std::uint32_t g : order) {
+    for (std::size_t at = 0; at < order.size(); ++at) {
+        const std::uint32_t g = order[at];
         const SymbolSpan symbols = part(layering.spans[groups[g].first]);
         const auto count = static_cast<double>(groups[g].count);
-        double nearest = 0;
-        std::uint32_t kind = 0;
-        for (std::uint32_t k = 0; k < layering.kinds.size(); ++k) {
-            const double distance = layering.kinds[k]->distance(symbols);
-            if (k == 0 || distance < nearest) {
-                nearest = distance;
-                kind = k;
-            }
-        }
+        auto [nearest, kind] = nearest_kind(layering, symbols);
         const double by_itself = static_cast<double>(symbols.size());
         const double told =
             layering.kinds.empty() ? by_itself : std::min(layering.kinds[kind]->novelty(symbols), by_itself);
         const double as_new_kind = told + kind_cost;
-        const bool worth = groups[g].count >= 2 && count * nearest > as_new_kind + count * member_cost;
-        if (layering.kinds.empty() || (layering.kinds.size() < most_kinds && worth)) {
+        bool begins_kind = layering.kinds.empty();
+        if (!begins_kind && layering.kinds.size() < most_kinds) {
+            begins_kind = groups[g].count >= 2 && count * nearest > as_new_kind + count * member_cost;
+            const bool irregular = nearest > 0.25 * static_cast<double>(layering.kinds[kind]->size());
+            if (!begins_kind && irregular) {
+                std::vector<SymbolSpan> others;
+                for (std::size_t next = at + 1; next < std::min(order.size(), at + 1 + most_looked_at); ++next)
+                    others.push_back(part(layering.spans[groups[order[next]].first]));
+                begins_kind = saved_by_kind(layering, symbols, others) + count * nearest > as_new_kind;
+            }
+        }
+        if (begins_kind) {
             kind = static_cast<std::uint32_t>(layering.kinds.size());
             nearest = 0;
             layering.kinds.push_back(std::make_shared<Unit>(table_, symbols));
@@ -154,6 +193,71 @@ double Measure::ends_left_over(const Layering& layering, bool all) const {
     return head - head_part + tail - tail_part;
 }
 
+namespace {
+
+/// Per kind the one that is always behind it, if that never is behind another; else itself.
+std::vector<std::uint32_t> partner_behind(const Layering& layering) {
+    constexpr std::int64_t none = -1;
+    constexpr std::int64_t several = -2;
+    const std::size_t kinds = layering.kinds.size();
+    std::vector<std::int64_t> behind(kinds, none);
+    std::vector<std::int64_t> before(kinds, none);
+    const auto note = [](std::int64_t& seen, std::uint32_t kind) {
+        seen = seen == none || seen == std::int64_t{kind} ? std::int64_t{kind} : several;
+    };
+    for (std::size_t i = 0; i + 1 < layering.kind.size(); ++i) {
+        note(behind[layering.kind[i]], layering.kind[i + 1]);
+        note(before[layering.kind[i + 1]], layering.kind[i]);
+    }
+    std::vector<std::uint32_t> partner(kinds);
+    for (std::uint32_t k = 0; k < kinds; ++k) {
+        const std::int64_t other = behind[k];
+        partner[k] = other >= 0 && before[static_cast<std::size_t>(other)] == k ? static_cast<std::uint32_t>(other) : k;
+    }
+    return partner;
+}
+
+}  // namespace
+
+std::optional<Layering> Measure::with_joined_halves(const Layering& layering) const {
+    const std::vector<bool> complete = complete_kinds(layering);
+    const std::vector<std::uint32_t> partner = partner_behind(layering);
+    const auto belong_together = [&](std::size_t first, std::size_t second) {
+        const std::uint32_t a = layering.kind[first];
+        const std::uint32_t b = layering.kind[second];
+        if (partner[a] != a && partner[a] == b && !(complete[a] && complete[b])) return true;
+        return only_mixes(layering.spans[first]) && only_feeds_forward(layering.spans[second]);
+    };
+    bool is_joined = false;  // what is last of the new layers
+    std::vector<Span> spans;
+    std::vector<std::uint32_t> stack;
+    for (std::size_t i = 0; i < layering.spans.size(); ++i) {
+        const Span span = layering.spans[i];
+        const std::uint32_t of_stack = layering.stack.empty() ? 0 : layering.stack[i];
+        const bool follows = !spans.empty() && spans.back().end == span.begin && stack.back() == of_stack;
+        if (follows && !is_joined && belong_together(i - 1, i)) {
+            spans.back().end = span.end;
+            is_joined = true;
+            continue;
+        }
+        is_joined = false;
+        spans.push_back(span);
+        stack.push_back(of_stack);
+    }
+    if (spans.size() == layering.spans.size()) return {};
+    // What was left of halves at the ends: an embedding, a final norm and the head.
+    const auto works = [&](Span span) { return has_mixer(span) || has_forward(span); };
+    const auto first = std::find_if(spans.begin(), spans.end(), works);
+    const auto last = std::find_if(spans.rbegin(), spans.rend(), works);
+    if (last.base() - first < 2) return {};
+    stack.erase(stack.begin() + (last.base() - spans.begin()), stack.end());
+    stack.erase(stack.begin(), stack.begin() + (first - spans.begin()));
+    spans = std::vector<Span>(first, last.base());
+    Layering joined = measure(std::move(spans), true);
+    joined.stack = std::move(stack);
+    return joined;
+}
+
 Layering Measure::measure(std::vector<Span> spans, bool ends_count) const {
     Layering layering;
     layering.spans = std::move(spans);
@@ -169,6 +273,7 @@ Layering Measure::measure(std::vector<Span> spans, bool ends_count) const {
 }
 
 void Measure::correct(Layering& layering) const {
+    const std::vector<bool> complete = complete_kinds(layering);
     std::vector<double> dice(layering.kinds.size() * layering.kinds.size(), -1);
     double weighted = 0;
     double weights = 0;
@@ -176,7 +281,11 @@ void Measure::correct(Layering& layering) const {
         const Unit& a = *layering.kinds[layering.kind[i]];
         const Unit& b = *layering.kinds[layering.kind[i + 1]];
         double& value = dice[layering.kind[i] * layering.kinds.size() + layering.kind[i + 1]];
-        if (value < 0) value = a.dice(b);
+        if (value < 0) {
+            value = a.dice(b);
+            if (complete[layering.kind[i]] && complete[layering.kind[i + 1]])
+                value = std::max(value, nested_kinds * std::max(a.holds(b), b.holds(a)));
+        }
         weighted += value * static_cast<double>(a.size() + b.size());
         weights += static_cast<double>(a.size() + b.size());
     }
@@ -185,30 +294,72 @@ void Measure::correct(Layering& layering) const {
     const bool alternating = layering.completeness < 1 && alternate_blocks(layering);
     if (alternating) layering.completeness = 1;
     layering.halves = are_halves(layering) && !alternating;
-    layering.blocks = blocks_per_layer(layering);
+    const Span all{layering.spans.front().begin, layering.spans.back().end};
+    const double networks = networks_before_[all.end] - networks_before_[all.begin];
+    layering.blocks = std::max(blocks_per_layer(layering), networks / static_cast<double>(layering.spans.size()));
     for (std::size_t i = 0; i < layering.spans.size(); ++i) layering.regular += layering.is_regular(i) ? 1 : 0;
     const double regular = std::max<double>(1, layering.regular);
+    layering.overfull = overfull(layering);
     const double penalty = 0.25 * std::clamp(layering.blocks - 1, 0.0, 3.0) + (1 - layering.completeness) +
-                           (layering.halves ? 1.0 : 0.0) + (1 - layering.resemblance) * (alternating ? 0.3 : 1.5);
+                           layering.overfull + (layering.halves ? 1.0 : 0.0) +
+                           (1 - layering.resemblance) * (alternating ? 0.3 : 1.5);
     // Few repeats prove little.
     layering.total = layering.description * (1 + penalty) * (1 + 1 / (regular * regular));
 }
 
-double Measure::completeness(const Layering& layering) const {
-    const bool know_mixers = mixers_before_.back() >= 2;
-    const bool know_forwards = forwards_before_.back() >= 2;
-    if (!know_mixers && !know_forwards) return 1;
-    double complete = 0;
-    for (const Span& span : layering.spans) {
-        if ((!know_mixers || has_mixer(span)) && (!know_forwards || has_forward(span))) complete += 1;
+/// Which kinds mix tokens and feed forward, as the layers do that are as their kind.
+std::vector<bool> Measure::complete_kinds(const Layering& layering) const {
+    std::vector<bool> complete(layering.kinds.size());
+    for (std::size_t i = 0; i < layering.spans.size(); ++i) {
+        if (layering.distance[i] == 0) complete[layering.kind[i]] = is_complete(layering.spans[i]);
     }
-    return complete / static_cast<double>(layering.spans.size());
+    return complete;
+}
+
+/// Which kinds are the rest of a complete kind that leaves something out. Those that are never without a certain other
+/// one leave nothing out: the two are a layer.
+std::vector<bool> Measure::kinds_with_gaps(const Layering& layering, const std::vector<bool>& complete) const {
+    std::vector<bool> gaps(layering.kinds.size());
+    const std::vector<std::uint32_t> partner = partner_behind(layering);
+    std::vector<bool> in_pair(gaps.size());
+    for (std::uint32_t k = 0; k < gaps.size(); ++k) {
+        if (partner[k] != k) in_pair[k] = in_pair[partner[k]] = true;
+    }
+    for (std::size_t k = 0; k < gaps.size(); ++k) {
+        if (in_pair[k]) continue;
+        for (std::size_t other = 0; other < gaps.size() && !complete[k] && !gaps[k]; ++other)
+            gaps[k] = complete[other] && layering.kinds[other]->holds(*layering.kinds[k]) >= almost_all;
+    }
+    return gaps;
+}
+
+double Measure::completeness(const Layering& layering) const {
+    if (!knows_parts()) return 1;
+    const std::vector<bool> complete = complete_kinds(layering);
+    const std::vector<bool> gaps = kinds_with_gaps(layering, complete);
+    double sum = 0;
+    for (std::size_t i = 0; i < layering.spans.size(); ++i) {
+        const Span span = layering.spans[i];
+        const std::uint32_t k = layering.kind[i];
+        if (is_complete(span)) {
+            sum += 1;
+        } else if (has_mixer(span) || has_forward(span)) {
+            // What comes last, and once, is rather what follows the layers.
+            const bool is_end =
+                i + 1 == layering.spans.size() && std::count(layering.kind.begin(), layering.kind.end(), k) == 1;
+            const bool lacks_block = gaps[k] || (complete[k] && layering.is_regular(i));
+            sum += lacks_block && !is_end ? with_gap : 0.0;
+        }
+    }
+    return sum / static_cast<double>(layering.spans.size());
 }
 
 /// Models whose layers hold one block each, a mixer or a feed-forward network, in no simple order (Nemotron-H). Where
-/// mixer and feed-forward network take turns regularly, the two are one layer instead.
+/// mixer and feed-forward network take turns regularly, the two are one layer instead; and where mixers that follow
+/// each other are always of one sort, layers were left without one of their halves (models pruned by architecture
+/// search).
 bool Measure::alternate_blocks(const Layering& layering) const {
-    if (mixers_before_.back() < 2 || forwards_before_.back() < 2) return false;
+    if (mixers_before_.back() < 2 || forwards_before_.back() < 2 || !unlike_mixers_meet(layering)) return false;
     double single = 0;
     std::vector<std::pair<int, int>> runs(1);  // mixers, then feed-forward networks
     for (const Span& span : layering.spans) {
@@ -221,6 +372,29 @@ bool Measure::alternate_blocks(const Layering& layering) const {
     for (std::size_t i = 0; i + 1 < runs.size(); ++i) changes += runs[i] != runs[i + 1] ? 1 : 0;
     return single > 0.9 * static_cast<double>(layering.spans.size()) &&
            static_cast<double>(changes) >= std::max(2.0, 0.3 * static_cast<double>(runs.size()));
+}
+
+/// True if a layer that only mixes by attention is beside one that only mixes by a state-space model.
+bool Measure::unlike_mixers_meet(const Layering& layering) const {
+    const auto is_state_space = [&](Span span) {
+        const auto mixer = std::find(roles_.begin() + span.begin, roles_.begin() + span.end, Role::mixes);
+        return table_[sequence_[static_cast<std::size_t>(mixer - roles_.begin())]].category ==
+               adpipe::KernelCategory::state_space;
+    };
+    for (std::size_t i = 0; i + 1 < layering.spans.size(); ++i) {
+        const Span a = layering.spans[i];
+        const Span b = layering.spans[i + 1];
+        if (only_mixes(a) && only_mixes(b) && is_state_space(a) != is_state_space(b)) return true;
+    }
+    return false;
+}
+
+std::vector<bool> Measure::kinds_that_mix(const Layering& layering) const {
+    std::vector<bool> mix(layering.kinds.size());
+    for (std::size_t i = 0; i < layering.spans.size(); ++i) {
+        if (layering.distance[i] == 0) mix[layering.kind[i]] = has_mixer(layering.spans[i]);
+    }
+    return mix;
 }
 
 bool Measure::are_halves(const Layering& layering) const {
@@ -247,14 +421,28 @@ bool Measure::are_halves(const Layering& layering) const {
     }
     int mixing[2] = {0, 0};
     int of_colour[2] = {0, 0};
+    const std::vector<bool> mix = kinds_that_mix(layering);
     for (std::size_t k = 0; k < kinds; ++k) {
         if (colour[k] < 0) continue;
-        const Symbols& symbols = layering.kinds[k]->symbols();
-        const bool mixes = std::any_of(symbols.begin(), symbols.end(), [&](Symbol s) { return mixes_tokens(s); });
-        mixing[colour[k]] += mixes ? 1 : 0;
+        mixing[colour[k]] += mix[k] ? 1 : 0;
         ++of_colour[colour[k]];
     }
     return (mixing[0] == of_colour[0] && mixing[1] == 0) || (mixing[1] == of_colour[1] && mixing[0] == 0);
+}
+
+double Measure::overfull(const Layering& layering) const {
+    std::map<std::uint32_t, std::size_t> layers_by_networks;
+    for (const Span& span : layering.spans)
+        ++layers_by_networks[networks_before_[span.end] - networks_before_[span.begin]];
+    std::size_t commonest = 0;
+    std::size_t layers_behind = 0;
+    for (const auto& [networks, layers] : layers_by_networks) {
+        layers_behind += layers;
+        if (networks == 0 || layers <= commonest) continue;
+        commonest = layers;
+        layers_behind = 0;
+    }
+    return static_cast<double>(layers_behind) / static_cast<double>(layering.spans.size());
 }
 
 double Measure::blocks_per_layer(const Layering& layering) const {

@@ -20,7 +20,7 @@ struct Anchor {
 /// The same question answered in another way.
 struct RunnerUp {
     std::size_t layers = 0;
-    std::size_t kernels_per_layer = 0;  ///< of the commonest kind
+    Span example;  ///< a layer of the commonest kind
     double total = 0;
 };
 

@@ -59,32 +59,53 @@ Symbols alike_of(const SymbolTable& table, SymbolSpan symbols) {
 }
 
 constexpr double gap_cost = 0.3;
+constexpr double longer_gap_cost = 0.1;  ///< of each further kernel: what a layer does first of all is one run
 
 }  // namespace
 
 Unit::Unit(const SymbolTable& table, SymbolSpan symbols)
     : table_{table},
       symbols_(symbols.begin(), symbols.end()),
+      alike_symbols_(alike_of(table, symbols)),
       exact_{symbols, table.size()},
-      alike_{alike_of(table, symbols), table.size()} {}
+      alike_{alike_symbols_, table.size()} {}
 
 Symbols Unit::alike_symbols(SymbolSpan symbols) const {
     return alike_of(table_, symbols);
 }
 
+/// True if `other` is this unit without one run of kernels from its middle.
+bool Unit::lacks_one_run(const Symbols& other) const {
+    if (other.size() >= size()) return false;
+    std::size_t same = 0;
+    while (same < other.size() && other[same] == alike_symbols_[same]) ++same;
+    std::size_t behind = 0;
+    while (same + behind < other.size() && other[other.size() - 1 - behind] == alike_symbols_[size() - 1 - behind])
+        ++behind;
+    return same > 0 && behind > 0 && same + behind == other.size();
+}
+
 double Unit::described(SymbolSpan other, double missing_cost) const {
     if (std::equal(other.begin(), other.end(), symbols_.begin(), symbols_.end())) return 0;
     const std::size_t exact = exact_.length(other);
-    const std::size_t alike = std::max(exact, alike_.length(alike_symbols(other)));
+    const Symbols alike_other = alike_symbols(other);
+    const std::size_t alike = std::max(exact, alike_.length(alike_other));
     const bool gaps = alike < std::max(other.size(), size());
-    return static_cast<double>(other.size() - alike) + missing_cost * static_cast<double>(size() - alike) +
-           0.3 * static_cast<double>(alike - exact) + (gaps ? 1.0 : 0.3);
+    double missing = missing_cost * static_cast<double>(size() - alike);
+    if (missing > 1 && lacks_one_run(alike_other)) missing = 1;  // a block that the layer does without
+    return static_cast<double>(other.size() - alike) + missing + 0.3 * static_cast<double>(alike - exact) +
+           (gaps ? 1.0 : 0.3);
 }
 
 double Unit::dice(const Unit& other) const {
     const std::size_t both = size() + other.size();
     if (both == 0) return 1;
-    return 2.0 * static_cast<double>(alike_.length(alike_symbols(other.symbols_))) / static_cast<double>(both);
+    return 2.0 * static_cast<double>(alike_.length(other.alike_symbols_)) / static_cast<double>(both);
+}
+
+double Unit::holds(const Unit& other) const {
+    if (other.size() == 0) return 1;
+    return static_cast<double>(alike_.length(other.alike_symbols_)) / static_cast<double>(other.size());
 }
 
 std::vector<std::int32_t> align(const SymbolTable& table, SymbolSpan a, SymbolSpan b) {
@@ -118,13 +139,16 @@ PrefixMatch match_prefixes(const SymbolTable& table, SymbolSpan unit, SymbolSpan
     const auto text_at = [&](std::size_t j) { return backwards ? text[text.size() - 1 - j] : text[j]; };
     std::vector<double> above(length + 1);
     std::vector<double> row(length + 1);
-    for (std::size_t j = 0; j <= length; ++j) above[j] = -gap_cost * static_cast<double>(j);
+    std::vector<double> inserted(length + 1);  // best score that ends with kernels of the text without a partner
+    for (std::size_t j = 1; j <= length; ++j) above[j] = -gap_cost - longer_gap_cost * static_cast<double>(j - 1);
     PrefixMatch match{{0.0}, {0}};
     for (std::size_t i = 1; i <= unit.size(); ++i) {
         row[0] = above[0] - gap_cost;
+        inserted[0] = -1e9;
         std::size_t best = 0;
         for (std::size_t j = 1; j <= length; ++j) {
-            row[j] = std::max(above[j], row[j - 1]) - gap_cost;
+            inserted[j] = std::max(row[j - 1] - gap_cost, inserted[j - 1] - longer_gap_cost);
+            row[j] = std::max(above[j] - gap_cost, inserted[j]);
             const double likeness = table.likeness(unit_at(i - 1), text_at(j - 1));
             if (likeness > 0) row[j] = std::max(row[j], above[j - 1] + likeness);
             if (row[j] > row[best]) best = j;

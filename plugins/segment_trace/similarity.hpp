@@ -40,12 +40,16 @@ public:
     double novelty(SymbolSpan other) const { return described(other, 0.1); }
     /// 2 × common / (both lengths), by names without numbers.
     double dice(const Unit& other) const;
+    /// Share of the other's kernels that are in this unit, in the same order, by names without numbers.
+    double holds(const Unit& other) const;
 
 private:
     double described(SymbolSpan other, double missing_cost) const;
     Symbols alike_symbols(SymbolSpan symbols) const;
+    bool lacks_one_run(const Symbols& other) const;
     const SymbolTable& table_;
     Symbols symbols_;
+    Symbols alike_symbols_;
     CommonSubsequence exact_;
     CommonSubsequence alike_;
 };

@@ -116,6 +116,13 @@ Symbol SymbolTable::intern(std::string_view name, adpipe::KernelKind kind) {
     info.adds_and_norms = info.category == KernelCategory::norm && contains_any(key, sums);
     info.is_softmax =
         decoded.function.find("softmax") != std::string::npos || decoded.function.find("Softmax") != std::string::npos;
+    static constexpr std::array<std::string_view, 5> gates{"sigmoid", "Sigmoid", "softplus", "Softplus", "SoftPlus"};
+    static constexpr std::array<std::string_view, 5> activations{"silu", "Silu", "SiLU", "swish", "swiglu"};
+    info.is_gate =
+        info.category == KernelCategory::activation && contains_any(key, gates) && !contains_any(key, activations);
+    static constexpr std::array<std::string_view, 5> finishes{"splitKreduce", "split_k_reduce", "splitk_reduce",
+                                                              "SplitKReduce", "PostGSU"};
+    info.finishes_product = info.category == KernelCategory::gemm && contains_any(key, finishes);
     info.short_name = std::move(decoded.short_name);
     info.library = std::move(decoded.library);
     infos_.push_back(std::move(info));

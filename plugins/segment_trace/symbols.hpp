@@ -29,9 +29,11 @@ struct SymbolInfo {
     bool adds_and_norms = false;  ///< a norm with the residual sum in it
 
     bool is_softmax = false;
+    bool is_gate = false;           ///< an activation that scales something, as a sigmoid does in many places
+    bool finishes_product = false;  ///< adds up the parts of the matrix product before it
 
     bool mixes_tokens() const noexcept;        ///< attention or a state-space mixer
-    bool feeds_forward() const noexcept;       ///< activation or experts
+    bool feeds_forward() const noexcept;       ///< activation (a gate too) or experts
     bool opens_or_ends_pass() const noexcept;  ///< embedding or sampling: never inside a layer
 };
 

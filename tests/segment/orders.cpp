@@ -33,6 +33,9 @@ Names linear_attention_layer() {
     return {rms_norm, qkv_gemm, convolution, delta_rule, out_gemm, rms_norm, "nvjet_tst_256x16_64x6_4x1_v_bz_TNT",
             silu,     out_gemm};
 }
+Names state_space_layer() {
+    return {rms_norm, qkv_gemm, convolution, "void silu_kernel_cuda(int)", "selective_scan_update_kernel", out_gemm};
+}
 Names sliding_layer() {
     Names names = dense_layer();
     names[4] = "fmhaSm100fKernel_QkvBfloat16OBfloat16H128PagedKvSlidingP64VarSeqQ8Kv128";

@@ -16,6 +16,7 @@ using Names = std::vector<std::string>;
 Names dense_layer();
 Names moe_layer();
 Names linear_attention_layer();
+Names state_space_layer();  ///< a mixer without a feed-forward network
 Names sliding_layer();
 
 struct Order {

@@ -94,6 +94,64 @@ TEST_CASE("names do not matter, only what they have in common") {
     CHECK(layers.size() <= 21);
 }
 
+TEST_CASE("loops of small kernels are a part of their layers") {
+    // Streams that are mixed by a matrix whose rows and columns are normalised in turns, before either block.
+    const std::string sum = "void at::native::reduce_kernel<512, 1, at::native::sum_functor<float>>(int)";
+    const std::string divide =
+        "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, DivFunctor<float>>>(int)";
+    Names mixing{"nvjet_tst_64x8_64x16_4x1_v_bz_TNT"};
+    for (int round = 0; round < 40; ++round) mixing.insert(mixing.end(), {sum, divide});
+    const auto with_mixing = [&](const Names& layer) {
+        Names names = mixing;
+        names.insert(names.end(), layer.begin(), layer.begin() + 6);
+        names.insert(names.end(), mixing.begin(), mixing.end());
+        names.insert(names.end(), layer.begin() + 6, layer.end());
+        return names;
+    };
+    check_whole(model(repeated(8, {with_mixing(moe_layer()), with_mixing(dense_layer())})));
+}
+
+TEST_CASE("layers that lack a block") {
+    // Which layers do without attention was found by a search: in no regular order.
+    const Names whole = dense_layer();
+    const Names no_attention(whole.begin() + 6, whole.end());
+    std::vector<Names> layers;
+    for (const char kind : std::string{"wwnwwnnwwwnwwnww"}) layers.push_back(kind == 'w' ? whole : no_attention);
+    check_whole(model(layers));
+}
+
+TEST_CASE("layers of one block each") {
+    // A state-space model, attention or a feed-forward network, in no regular order.
+    const Names whole = dense_layer();
+    const Names attention(whole.begin(), whole.begin() + 6);
+    const Names network(whole.begin() + 6, whole.end());
+    const Names mamba = state_space_layer();
+    std::vector<Names> layers;
+    for (const char kind : std::string{"mfmfmafmfmfmafmfmf"})
+        layers.push_back(kind == 'm' ? mamba : kind == 'a' ? attention : network);
+    check_whole(model(layers));
+}
+
+TEST_CASE("whether a product is added up by a kernel of its own depends on sizes alone") {
+    std::vector<Names> layers;
+    for (std::size_t i = 0; i < 16; ++i) {
+        Names names = dense_layer();
+        if (i % 3 == 1) names.insert(names.begin() + 2, "void cublasLt::splitKreduce_kernel<32, 16>(float)");
+        if (i % 5 == 2) names.push_back("void cublasLt::splitKreduce_kernel<32, 16>(float)");
+        layers.push_back(names);
+    }
+    check_whole(model(layers));
+    CHECK(found_in(model(layers).kernels).kind == std::vector<std::uint32_t>(16, 0));
+}
+
+TEST_CASE("attention that is written out, with a sigmoid behind it") {
+    const Names whole = dense_layer();
+    Names names{whole[0], whole[1], "void softmax_warp_forward<float, 8>(float*)", whole[1],
+                "void at::native::vectorized_elementwise_kernel<4, at::native::sigmoid_kernel_cuda(int)>(int)"};
+    names.insert(names.end(), whole.begin() + 5, whole.end());
+    check_whole(model(repeated(12, {names})));
+}
+
 TEST_CASE("what repeats by chance is no model") {
     std::mt19937 random(5);
     Names noise;
