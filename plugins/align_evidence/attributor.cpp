@@ -4,6 +4,9 @@
 #include "passes.hpp"
 #include "time_order.hpp"
 
+#include "../shared/huge_pages.hpp"
+#include "../shared/parallel.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -45,23 +48,13 @@ public:
         runs_repeatedly_.assign(window_->steps.size(), false);
         passes_ = find_passes(*window_, names_, scopes_, ranges_, companion_ ? &*companion_ : nullptr);
         align_all();
-        const std::size_t count = trace_.kernels.size();
-        answers_.assign(count, Answer{});
-        const std::uint32_t no_step = text("outside of every forward pass");
-        for (std::size_t k = 0; k < count; ++k) {
-            if (window_->step_of_kernel[k] == Window::no_step) answers_[k].reason = no_step;
-        }
         for (std::size_t p = 0; p < passes_.size(); ++p) answered_.push_back(answer(p));
         for (std::size_t p = 0; p < passes_.size(); ++p) {
             if (is_part(passes_[p])) answer_by_whole_pass(p);
             if (!aligned_[p].aligned) answer_by_name(p);
         }
-        for (std::size_t p = 0; p < passes_.size(); ++p) hand_out(p);
-        if (!trace_.streams_rewritten) {
-            for (std::size_t s = 0; s < window_->steps.size(); ++s) {
-                if (!runs_repeatedly_[s]) withdraw_what_time_forbids(window_->steps[s]);
-            }
-        }
+        begin_answers();
+        hand_out();
         publish();
         return result_;
     }
@@ -257,24 +250,76 @@ private:
         return items;
     }
 
-    void hand_out(std::size_t p) {
-        const Pass& pass = passes_[p];
-        const std::vector<Answer>& of_slot = answered_[p];
-        if (pass.captured != no_captured_graph) {
-            const std::uint32_t beside = text("launched beside the graph of its step");
-            for (const Step& step : window_->steps) {
-                if (step.captured != pass.captured) continue;
-                for (const std::uint32_t k : step.kernels) {
-                    const std::uint32_t node = window_->node_of_kernel[k];
-                    if (node != CapturedGraph::no_node) answers_[k] = of_slot[node];
-                    else answers_[k].reason = beside;
-                }
+    // ---- kernels
+
+    /// Before any is handed out.
+    void begin_answers() {
+        Attribution& out = *result_;
+        const std::size_t count = trace_.kernels.size();
+        const auto fill = [count](auto& column, auto value) {
+            shared::reserve_in_huge_pages(column, count);
+            column.assign(count, value);
+        };
+        fill(op_of_kernel_, OpTable::no_op);
+        fill(out.layer, layer_unknown);
+        fill(out.evidence, Evidence::none);
+        fill(out.confidence, 0.0F);
+        fill(out.reason, text("outside of every forward pass"));
+    }
+
+    void give(std::uint32_t kernel, const Answer& answer) {
+        op_of_kernel_[kernel] = answer.op;
+        result_->layer[kernel] = answer.layer;
+        result_->evidence[kernel] = answer.evidence;
+        result_->confidence[kernel] = answer.confidence;
+        result_->reason[kernel] = answer.reason;
+    }
+
+    /// From the passes' slots to the kernels of all steps.
+    void hand_out() {
+        const std::size_t steps = window_->steps.size();
+        const std::vector<std::size_t> pass_of_step = find_passes_of_steps();
+        Answer beside, nothing;
+        beside.reason = text("launched beside the graph of its step");
+        std::vector<std::vector<Contradiction>> found(steps);
+        constexpr std::size_t kernels_worth_a_thread = 100'000;
+        shared::in_parts(steps, steps * kernels_worth_a_thread / std::max<std::size_t>(trace_.kernels.size(), 1), [&](std::size_t begin, std::size_t end) {
+            TimeOrder order(ops_.graph());
+            for (std::size_t s = begin; s < end; ++s) {
+                hand_out_step(window_->steps[s], pass_of_step[s], beside);
+                if (!trace_.streams_rewritten && !runs_repeatedly_[s]) found[s] = order.contradictions(placed_kernels(window_->steps[s]));
             }
-        } else {
-            for (const std::uint32_t s : pass.steps) {
-                const auto& kernels = window_->steps[s].kernels;
-                for (std::size_t i = 0; i < kernels.size(); ++i) answers_[kernels[i]] = of_slot[i];
-            }
+        });
+        for (std::size_t s = 0; s < steps; ++s) withdraw(window_->steps[s], found[s]);
+    }
+
+    static constexpr std::size_t no_pass = static_cast<std::size_t>(-1);
+
+    std::vector<std::size_t> find_passes_of_steps() const {
+        std::vector<std::size_t> pass_of_step(window_->steps.size(), no_pass);
+        std::vector<std::size_t> pass_of_graph(window_->graphs.size(), no_pass);
+        for (std::size_t p = 0; p < passes_.size(); ++p) {
+            if (passes_[p].captured != no_captured_graph) pass_of_graph[passes_[p].captured] = p;
+            for (const std::uint32_t s : passes_[p].steps) pass_of_step[s] = p;
+        }
+        for (std::size_t s = 0; s < pass_of_step.size(); ++s) {
+            const std::uint32_t graph = window_->steps[s].captured;
+            if (graph != no_captured_graph && pass_of_graph[graph] != no_pass) pass_of_step[s] = pass_of_graph[graph];
+        }
+        return pass_of_step;
+    }
+
+    void hand_out_step(const Step& step, std::size_t pass, const Answer& beside) {
+        if (pass == no_pass) {
+            for (const std::uint32_t k : step.kernels) give(k, Answer{});
+            return;
+        }
+        const bool by_node = passes_[pass].captured != no_captured_graph;
+        const std::vector<Answer>& of_slot = answered_[pass];
+        for (std::size_t i = 0; i < step.kernels.size(); ++i) {
+            const std::uint32_t k = step.kernels[i];
+            const std::size_t slot = by_node ? window_->node_of_kernel[k] : i;
+            give(k, by_node && slot == CapturedGraph::no_node ? beside : of_slot[slot]);
         }
     }
 
@@ -330,23 +375,26 @@ private:
         answer.reason = text(reason);
     }
 
-    /// Placements that need what ran after them are taken back.
-    void withdraw_what_time_forbids(const Step& step) {
+    std::vector<PlacedKernel> placed_kernels(const Step& step) const {
         std::vector<PlacedKernel> placed;
+        placed.reserve(step.kernels.size());
         for (const std::uint32_t k : step.kernels) {
-            const Answer& answer = answers_[k];
-            if (answer.op == OpTable::no_op) continue;
-            placed.push_back({ops_.vertex(answer.op), trace_.kernels.start[k], trace_.kernels.stream[k], answer.evidence == Evidence::sequence});
+            if (op_of_kernel_[k] == OpTable::no_op) continue;
+            placed.push_back({ops_.vertex(op_of_kernel_[k]), trace_.kernels.start[k], trace_.kernels.stream[k], result_->evidence[k] == Evidence::sequence});
         }
-        const std::vector<Contradiction> found = contradictions(ops_.graph(), placed);
+        return placed;
+    }
+
+    /// Placements that need what ran after them are taken back.
+    void withdraw(const Step& step, const std::vector<Contradiction>& found) {
         for (const Contradiction& one : found) {
             const auto name = [&](VertexId v) { return std::string{ops_.graph().vertex(v).name}; };
             const std::uint32_t reason = text("by its place on its stream " + name(one.doubted) + ", but " + name(one.needs) + ", which needs " +
                                               name(one.made) + ", ran before");
             for (const std::uint32_t k : step.kernels) {
-                Answer& answer = answers_[k];
-                if (answer.op == OpTable::no_op || answer.evidence != Evidence::sequence || ops_.vertex(answer.op) != one.doubted) continue;
-                if (one.holds_against(trace_.kernels.start[k])) answer = {OpTable::no_op, layer_unknown, Evidence::none, 0, reason};
+                const std::uint32_t op = op_of_kernel_[k];
+                if (op == OpTable::no_op || result_->evidence[k] != Evidence::sequence || ops_.vertex(op) != one.doubted) continue;
+                if (one.holds_against(trace_.kernels.start[k])) give(k, {OpTable::no_op, layer_unknown, Evidence::none, 0, reason});
             }
         }
     }
@@ -361,26 +409,31 @@ private:
 
     void publish() {
         Attribution& out = *result_;
-        const std::size_t count = answers_.size();
-        out.layer.resize(count);
-        out.evidence.resize(count);
-        out.confidence.resize(count);
-        out.reason.resize(count);
-        out.node_begin.resize(count + 1, 0);
-        Nanoseconds total = 0;
+        const std::size_t count = op_of_kernel_.size();
+        shared::reserve_in_huge_pages(out.node_begin, count + 1);
+        shared::reserve_in_huge_pages(out.node_list, count);
+        out.node_begin.resize(count + 1);
+        out.node_list.resize(count);
+        std::uint32_t placed = 0;
         for (std::size_t k = 0; k < count; ++k) {
-            const Answer& answer = answers_[k];
-            out.layer[k] = answer.layer;
-            out.evidence[k] = answer.evidence;
-            out.confidence[k] = answer.confidence;
-            out.reason[k] = answer.reason;
-            if (answer.op != OpTable::no_op) out.node_list.push_back(ops_.vertex(answer.op));
-            out.node_begin[k + 1] = static_cast<std::uint32_t>(out.node_list.size());
+            if (op_of_kernel_[k] != OpTable::no_op) out.node_list[placed++] = ops_.vertex(op_of_kernel_[k]);
+            out.node_begin[k + 1] = placed;
+        }
+        out.node_list.resize(placed);
+        add_times();
+    }
+
+    void add_times() {
+        Attribution& out = *result_;
+        std::vector<char> chosen;
+        for (const Step& step : window_->steps) chosen.push_back(step.chosen ? 1 : 0);
+        Nanoseconds total = 0;
+        for (std::size_t k = 0; k < op_of_kernel_.size(); ++k) {
             const std::uint32_t step = window_->step_of_kernel[k];
-            if (step == Window::no_step || !window_->steps[step].chosen) continue;
+            if (step == Window::no_step || chosen[step] == 0) continue;
             const Nanoseconds duration = trace_.kernels.end[k] - trace_.kernels.start[k];
             total += duration;
-            (answer.op != OpTable::no_op ? out.attributed_ns : out.unattributed_ns) += duration;
+            (op_of_kernel_[k] != OpTable::no_op ? out.attributed_ns : out.unattributed_ns) += duration;
         }
         if (out.attributed_ns + out.unattributed_ns != total) {
             throw std::logic_error("attributed and unattributed time do not add up to the time of the chosen steps");
@@ -401,7 +454,7 @@ private:
     SequenceMemory memory_;
     std::size_t expected_kernels_ = 0;
     std::vector<bool> runs_repeatedly_;  ///< per step: a warm-up that went through the graph several times without a pause
-    std::vector<Answer> answers_;
+    std::vector<std::uint32_t> op_of_kernel_;
     std::map<std::string, std::uint32_t> text_ids_;
     std::shared_ptr<Attribution> result_;
 };

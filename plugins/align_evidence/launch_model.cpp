@@ -148,13 +148,13 @@ void LaunchModel::add_alternative(LaunchProfile& profile, const LaunchSequence& 
     for (std::size_t i = 0; i < count; ++i) {
         LaunchProfile::State state;
         state.emission = emission_row(sequence[i], op);
-        state.start = std::log(weight * reach(0, i));
+        state.start = weight * reach(0, i);
         const double leave = sequence[i].repeats ? 1.0 - repeat_again : 1.0;
-        state.stop = std::log(leave * reach(i + 1, count));
-        if (sequence[i].repeats) state.next.emplace_back(first + i, std::log(repeat_again));
+        state.stop = leave * reach(i + 1, count);
+        if (sequence[i].repeats) state.next.emplace_back(first + i, repeat_again);
         for (std::size_t j = i + 1; j < count; ++j) {
             const double probability = leave * reach(i + 1, j);
-            if (probability > 0) state.next.emplace_back(first + j, std::log(probability));
+            if (probability > 0) state.next.emplace_back(first + j, probability);
         }
         profile.states.push_back(std::move(state));
     }
@@ -208,7 +208,7 @@ std::uint32_t LaunchModel::add_row(const NameSet* own, const NameSet* family) {
         double probability = (is_kernel ? any_part : any_part * transfer_as_kernel) / all_count;
         if (own_part > 0 && (*own)[i]) probability += own_part / own_count;
         if (family_part > 0 && (*family)[i]) probability += family_part / family_count;
-        row[i] = std::log(probability / total * all_count);
+        row[i] = probability / total * all_count;
     }
     emissions_.push_back(std::move(row));
     meant_.push_back(own ? *own : NameSet(names_.size(), true));

@@ -23,16 +23,16 @@ struct KernelName {
 struct LaunchProfile {
     struct State {
         std::uint32_t emission = 0;  ///< row of the emission table
-        double start = 0;            ///< log probability that the op's first kernel is of this item
+        double start = 0;            ///< probability that the op's first kernel is of this item
         double stop = 0;             ///< … that no kernel follows
-        std::vector<std::pair<std::uint32_t, double>> next;
+        std::vector<std::pair<std::uint32_t, double>> next;  ///< … that a kernel of that state follows
     };
     std::vector<State> states;
     double nothing = 0;    ///< log probability of launching no kernel
     double something = 0;  ///< log of the rest
 };
 
-/// Binds the rules to the kernels of one trace: log probabilities of names per item, and one profile per kind of op.
+/// Binds the rules to the kernels of one trace: probabilities of names per item, and one profile per kind of op.
 class LaunchModel {
 public:
     LaunchModel(const LaunchRules& rules, std::vector<KernelName> names);
@@ -41,7 +41,7 @@ public:
     std::uint32_t profile(std::string_view op, CastCondition cast);
     const LaunchProfile& operator[](std::uint32_t profile) const { return profiles_[profile]; }
 
-    /// Log of how much likelier a name is than if names were drawn at random.
+    /// How much likelier a name is than if names were drawn at random.
     double emission(std::uint32_t row, std::uint32_t name) const { return emissions_[row][name]; }
     /// Whether the kernel is of a kind that the rules name for ops of that profile, or these may launch anything.
     bool may_launch(std::uint32_t profile, std::uint32_t name) const;

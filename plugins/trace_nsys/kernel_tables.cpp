@@ -2,12 +2,14 @@
 #include "table_rows.hpp"
 
 #include "../shared/huge_pages.hpp"
+#include "../shared/parallel.hpp"
 
 #include <adpipe/diagnostic.hpp>
 
 #include <algorithm>
 #include <array>
-#include <exception>
+#include <functional>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 
@@ -70,7 +72,6 @@ struct Stretch {
     std::vector<LaunchShape> shapes{LaunchShape{}};              ///< the same; the unknown shape first
     std::vector<std::uint32_t> names;                            ///< ids of texts, the same
     std::unordered_map<std::uint32_t, std::int64_t> short_text;  ///< per such id, that of the short name in the first row that has it
-    std::exception_ptr error;
 };
 
 /// Puts rows into a stretch of the columns.
@@ -198,49 +199,42 @@ private:
         }
     }
 
+    /// Fresh memory takes time, most of it the system's: half of the columns at a time on each of two processors.
     void resize(std::size_t count) {
-        const auto set = [count](auto& column, auto value) {
-            shared::reserve_in_huge_pages(column, count);
-            column.resize(count, value);
+        std::vector<std::function<void()>> work;
+        const auto set = [&](auto& column, auto value) {
+            work.push_back([&column, value, count] {
+                shared::reserve_in_huge_pages(column, count);
+                column.resize(count, value);
+            });
         };
-        set(kernels_.kind, KernelKind::kernel);
-        set(kernels_.row, 0);
-        set(kernels_.start, 0), set(kernels_.end, 0);
-        set(kernels_.name, 0U);
-        if (has_short_names_) set(kernels_.short_name, 0U);
-        set(kernels_.process, std::uint16_t{0});
-        set(kernels_.device, 0), set(kernels_.context, 0), set(kernels_.stream, 0);
-        set(kernels_.correlation, 0U), set(kernels_.graph, 0U), set(kernels_.graph_node, 0U);
+        set(kernels_.row, 0), set(kernels_.start, 0), set(kernels_.end, 0), set(kernels_.stream, 0), set(kernels_.bytes, -1);
+        set(kernels_.process, std::uint16_t{0}), set(kernels_.kind, KernelKind::kernel);
         if (has_shapes_) set(kernels_.shape, 0U);
-        set(kernels_.bytes, -1);
+        set(kernels_.correlation, 0U), set(kernels_.graph, 0U), set(kernels_.graph_node, 0U);
+        set(kernels_.device, 0), set(kernels_.context, 0), set(kernels_.name, 0U);
+        if (has_short_names_) set(kernels_.short_name, 0U);
+        const std::size_t least = count > 100'000 ? 1 : work.size();
+        shared::in_parts(work.size(), least, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) work[i]();
+        });
     }
 
     void scan(Table& table) {
-        if (table.stretches.empty()) return;
-        std::vector<std::thread> threads;
-        for (std::size_t i = 1; i < table.stretches.size(); ++i) {
-            threads.emplace_back([this, &table, i] { scan_stretch(table, table.stretches[i]); });
-        }
-        scan_stretch(table, table.stretches.front());
-        for (std::thread& thread : threads) thread.join();
-        for (const Stretch& stretch : table.stretches) {
-            if (stretch.error) std::rethrow_exception(stretch.error);
-        }
+        shared::in_parts(table.stretches.size(), 1, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) scan_stretch(table, table.stretches[i]);
+        });
     }
 
     void scan_stretch(const Table& table, Stretch& stretch) {
-        try {
-            std::optional<RowStore> store;
-            const auto start_anew = [&] {
-                Stretch anew;
-                anew.at = stretch.at, anew.first_row = stretch.first_row, anew.last_row = stretch.last_row;
-                stretch = std::move(anew);
-                store.emplace(kernels_, stretch, table.kind.kind, table.kind.kind != KernelKind::kernel && table.rows.has(bytes));
-            };
-            table.rows.read(stretch.first_row, stretch.last_row, start_anew, [&](const auto& row) { store->add(row); });
-        } catch (...) {
-            stretch.error = std::current_exception();
-        }
+        std::optional<RowStore> store;
+        const auto start_anew = [&] {
+            Stretch anew;
+            anew.at = stretch.at, anew.first_row = stretch.first_row, anew.last_row = stretch.last_row;
+            stretch = std::move(anew);
+            store.emplace(kernels_, stretch, table.kind.kind, table.kind.kind != KernelKind::kernel && table.rows.has(bytes));
+        };
+        table.rows.read(stretch.first_row, stretch.last_row, start_anew, [&](const auto& row) { store->add(row); });
     }
 
     /// The stretches' own numbers of processes and shapes into the trace's.

@@ -54,7 +54,10 @@ constexpr std::array<std::uint8_t, short_types> short_lengths = [] {
 /// The file, open for reading.
 class TablePages::File {
 public:
-    explicit File(const std::filesystem::path& path) : handle_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+    explicit File(const std::filesystem::path& path) : handle_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+        struct stat status {};
+        if (handle_ >= 0 && ::fstat(handle_, &status) == 0) size_ = static_cast<std::uint64_t>(status.st_size);
+    }
     ~File() {
         if (handle_ >= 0) ::close(handle_);
     }
@@ -71,13 +74,11 @@ public:
         }
         return true;
     }
-    std::uint64_t size() const noexcept {
-        struct stat status {};
-        return ::fstat(handle_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
-    }
+    std::uint64_t size() const noexcept { return size_; }
 
 private:
     int handle_;
+    std::uint64_t size_ = 0;
 };
 
 TablePages::TablePages(std::shared_ptr<const File> file) : file_(std::move(file)) {}

@@ -2,7 +2,11 @@
 #include "step_finder.hpp"
 #include "stream_order.hpp"
 
+#include "../shared/huge_pages.hpp"
+#include "../shared/parallel.hpp"
+
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -44,8 +48,9 @@ public:
         } else {
             group_by_graph();
         }
+        new_index_.resize(window_.graphs.size());
         for (std::uint32_t g = 0; g < window_.graphs.size(); ++g) order_nodes(g);
-        for (Step& step : window_.steps) finish(step);
+        finish_steps();
         if (window_.graphs.empty()) find_cut_replays(view_.trace, window_);
     }
 
@@ -77,27 +82,31 @@ private:
     }
 
     void group_by_graph() {
+        shared::reserve_in_huge_pages(window_.node_of_kernel, kernels_.size());
         window_.node_of_kernel.assign(kernels_.size(), CapturedGraph::no_node);
-        Key last_key{no_id, no_id, 0};
-        Open* open = nullptr;
-        for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
-            const Key key = key_of(k);
-            if (key.graph == no_id) continue;
-            if (open == nullptr || !(key == last_key)) {
-                open = &open_[key];
-                last_key = key;
-            }
-            if (open->step == Window::no_step) begin_step(*open, k, key);
+        const auto count = static_cast<std::uint32_t>(kernels_.size());
+        for (std::uint32_t begin = 0, end = 0; begin < count; begin = end) {
+            const Key key = key_of(begin);
+            for (end = begin + 1; end < count && key_of(end) == key;) ++end;
+            if (key.graph != no_id) add_to_replay(begin, end, key);
+        }
+    }
+
+    /// Kernels that follow each other in the trace, of one launch.
+    void add_to_replay(std::uint32_t begin, std::uint32_t end, const Key& key) {
+        Open& open = open_[key];
+        if (open.step == Window::no_step) begin_step(open, begin, key);
+        for (std::uint32_t k = begin; k < end; ++k) {
             std::uint32_t node = CapturedGraph::no_node;
             if (!kernels_.graph_node.empty() && kernels_.graph_node[k] != no_id) {
-                node = node_index(open->graph, kernels_.graph_node[k], k);
+                node = node_index(open, kernels_.graph_node[k], k);
                 // The same node again: the launch's number was used a second time, this is another replay.
-                if (node < open->seen.size() && open->seen[node]) begin_step(*open, k, key);
-                if (node >= open->seen.size()) open->seen.resize(node + 64);
-                open->seen[node] = true;
+                if (node < open.seen.size() && open.seen[node]) begin_step(open, k, key);
+                if (node >= open.seen.size()) open.seen.resize(node + 64);
+                open.seen[node] = true;
             }
             window_.node_of_kernel[k] = node;
-            window_.steps[open->step].kernels.push_back(k);
+            window_.steps[open.step].kernels.push_back(k);
         }
     }
 
@@ -111,6 +120,7 @@ private:
     struct Open {
         std::uint32_t step = Window::no_step;
         std::uint32_t graph = no_captured_graph;
+        std::uint32_t next = 0;  ///< the node behind the last one: replays tend to run their nodes in the same order
         std::vector<bool> seen;
     };
 
@@ -140,13 +150,17 @@ private:
         window_.steps.push_back(std::move(step));
     }
 
-    std::uint32_t node_index(std::uint32_t graph, std::uint64_t node, std::uint32_t kernel) {
-        const auto [found, is_new] = node_ids_[graph].try_emplace(node, static_cast<std::uint32_t>(window_.graphs[graph].nodes.size()));
-        if (is_new) {
-            window_.graphs[graph].nodes.push_back(node);
-            window_.graphs[graph].example.push_back(kernel);
+    std::uint32_t node_index(Open& open, std::uint64_t node, std::uint32_t kernel) {
+        CapturedGraph& graph = window_.graphs[open.graph];
+        if (open.next >= graph.nodes.size() || graph.nodes[open.next] != node) {
+            const auto [found, is_new] = node_ids_[open.graph].try_emplace(node, static_cast<std::uint32_t>(graph.nodes.size()));
+            if (is_new) {
+                graph.nodes.push_back(node);
+                graph.example.push_back(kernel);
+            }
+            open.next = found->second;
         }
-        return found->second;
+        return open.next++;
     }
 
     // ---- order of the nodes
@@ -252,21 +266,22 @@ private:
     std::vector<std::uint32_t> ordered_by_capture(const CapturedGraph& graph, const std::vector<std::uint32_t>& by_id,
                                                   const std::vector<std::uint32_t>& kernel_of) const {
         std::vector<Nanoseconds> key = graph.made;
-        std::vector<std::uint32_t> by_start = by_id;
-        std::sort(by_start.begin(), by_start.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return relative_start(graph, a, kernel_of) < relative_start(graph, b, kernel_of);
-        });
         std::vector<std::uint32_t> known_by_id;
         for (const std::uint32_t node : by_id) {
             if (key[node] >= 0) known_by_id.push_back(node);
         }
         const bool ids_in_order = std::is_sorted(known_by_id.begin(), known_by_id.end(), [&](std::uint32_t a, std::uint32_t b) { return key[a] < key[b]; });
+        std::vector<std::uint32_t> order = by_id;
+        if (!ids_in_order) {
+            std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+                return relative_start(graph, a, kernel_of) < relative_start(graph, b, kernel_of);
+            });
+        }
         Nanoseconds before = 0;
-        for (const std::uint32_t node : ids_in_order ? by_id : by_start) {
+        for (const std::uint32_t node : order) {
             if (key[node] < 0) key[node] = before;
             before = key[node];
         }
-        std::vector<std::uint32_t> order = ids_in_order ? by_id : by_start;
         std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key[a] < key[b]; });
         return order;
     }
@@ -287,7 +302,8 @@ private:
 
     void apply_order(std::uint32_t g, const std::vector<std::uint32_t>& order) {
         CapturedGraph& graph = window_.graphs[g];
-        std::vector<std::uint32_t> new_index(order.size());
+        std::vector<std::uint32_t>& new_index = new_index_[g];
+        new_index.resize(order.size());
         CapturedGraph sorted = graph;
         for (std::uint32_t i = 0; i < order.size(); ++i) {
             new_index[order[i]] = i;
@@ -297,13 +313,6 @@ private:
             sorted.example[i] = graph.example[order[i]];
         }
         graph = std::move(sorted);
-        for (Step& step : window_.steps) {
-            if (step.captured != g) continue;
-            for (const std::uint32_t k : step.kernels) {
-                std::uint32_t& node = window_.node_of_kernel[k];
-                if (node != CapturedGraph::no_node) node = new_index[node];
-            }
-        }
         find_batch_size(graph);
     }
 
@@ -322,24 +331,53 @@ private:
 
     // ---- the steps themselves
 
+    void finish_steps() {
+        const std::size_t steps = window_.steps.size();
+        constexpr std::size_t kernels_worth_a_thread = 100'000;
+        shared::in_parts(steps, steps * kernels_worth_a_thread / std::max<std::size_t>(kernels_.size(), 1), [&](std::size_t begin, std::size_t end) {
+            for (std::size_t s = begin; s < end; ++s) finish(window_.steps[s]);
+        });
+    }
+
     void finish(Step& step) {
         const CapturedGraph* graph = step.captured == no_captured_graph ? nullptr : &window_.graphs[step.captured];
         const bool by_node = graph != nullptr && !graph->nodes.empty();
-        std::sort(step.kernels.begin(), step.kernels.end(), [&](std::uint32_t a, std::uint32_t b) {
-            const std::uint32_t node_a = by_node ? window_.node_of_kernel[a] : 0, node_b = by_node ? window_.node_of_kernel[b] : 0;
-            return std::tuple(node_a, kernels_.start[a], a) < std::tuple(node_b, kernels_.start[b], b);
-        });
+        if (by_node) renumber_nodes(step);
         step.launch_order = by_node && graph->capture_order;
+        if (step.launch_order) put_in_order_of_nodes(step.kernels, graph->nodes.size());
+        else sort_by_time(kernels_, step.kernels);
         step.start = kernels_.start[step.kernels.front()];
         step.end = kernels_.end[step.kernels.front()];
         for (const std::uint32_t k : step.kernels) {
             step.start = std::min(step.start, kernels_.start[k]);
             step.end = std::max(step.end, kernels_.end[k]);
         }
-        if (!step.launch_order) sort_by_time(kernels_, step.kernels);
         if (graph != nullptr) step.batch_size = graph->batch_size;
         judge_phase(step);
         judge_completeness(step, graph);
+    }
+
+    /// The nodes of a graph were numbered as they came, and have been put in order since.
+    void renumber_nodes(const Step& step) {
+        const std::vector<std::uint32_t>& new_index = new_index_[step.captured];
+        for (const std::uint32_t k : step.kernels) {
+            std::uint32_t& node = window_.node_of_kernel[k];
+            if (node != CapturedGraph::no_node) node = new_index[node];
+        }
+    }
+
+    /// A replay runs each node once, so each kernel has its place; those of no node come last.
+    void put_in_order_of_nodes(std::vector<std::uint32_t>& kernels, std::size_t nodes) const {
+        std::vector<std::uint32_t> kernel_of_node(nodes, CapturedGraph::no_node), of_no_node;
+        for (const std::uint32_t k : kernels) {
+            const std::uint32_t node = window_.node_of_kernel[k];
+            if (node == CapturedGraph::no_node) of_no_node.push_back(k);
+            else kernel_of_node[node] = k;
+        }
+        sort_by_time(kernels_, of_no_node);
+        kernels.clear();
+        std::copy_if(kernel_of_node.begin(), kernel_of_node.end(), std::back_inserter(kernels), [](std::uint32_t k) { return k != CapturedGraph::no_node; });
+        kernels.insert(kernels.end(), of_no_node.begin(), of_no_node.end());
     }
 
     std::uint32_t launch_of(const Step& step) const {
@@ -404,6 +442,7 @@ private:
     std::unordered_map<Key, Open, KeyHash> open_;
     std::map<std::pair<std::uint16_t, std::uint64_t>, std::uint32_t> graph_of_;
     std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> node_ids_;
+    std::vector<std::vector<std::uint32_t>> new_index_;  ///< per graph and number of a node as it came: its place in order
     mutable std::vector<Nanoseconds> replay_start_;  ///< per kernel, made when asked for
 };
 

@@ -1,5 +1,7 @@
 #include "step_finder.hpp"
 
+#include "../shared/huge_pages.hpp"
+
 #include <algorithm>
 
 namespace adpipe::window {
@@ -15,6 +17,7 @@ std::shared_ptr<Window> find_steps(std::shared_ptr<const Trace> trace) {
 }
 
 void number_steps(Window& window) {
+    shared::reserve_in_huge_pages(window.step_of_kernel, window.trace->kernels.size());
     window.step_of_kernel.assign(window.trace->kernels.size(), Window::no_step);
     std::stable_sort(window.steps.begin(), window.steps.end(), [](const Step& a, const Step& b) { return a.start < b.start; });
     for (std::uint32_t i = 0; i < window.steps.size(); ++i) {

@@ -46,7 +46,7 @@ std::vector<std::string> doubts(const std::vector<Kernel>& kernels) {
     std::vector<PlacedKernel> placed;
     for (const Kernel& kernel : kernels) placed.push_back({*graph->find(kernel.node, 0), kernel.start, kernel.stream, kernel.by_order});
     std::vector<std::string> found;
-    for (const Contradiction& one : contradictions(*graph, placed)) {
+    for (const Contradiction& one : TimeOrder(*graph).contradictions(placed)) {
         const auto name = [&](VertexId v) { return std::string{graph->vertex(v).name}; };
         found.push_back(name(one.doubted) + ": " + name(one.needs) + " before " + name(one.made) + " @" + std::to_string(one.time));
     }

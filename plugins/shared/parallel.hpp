@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace adpipe::shared {
+
+/// Calls `work(begin, end)` for parts that together are [0, count), each on a thread of its own: as many as there are processors, none smaller than
+/// `least`. Returns when all are done, and throws what the first of them threw.
+template <class Work>
+void in_parts(std::size_t count, std::size_t least, const Work& work) {
+    const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
+    const std::size_t parts = std::clamp<std::size_t>(count / std::max<std::size_t>(least, 1), 1, processors);
+    std::vector<std::exception_ptr> failures(parts);
+    const auto run = [&](std::size_t part) noexcept {
+        try {
+            work(count * part / parts, count * (part + 1) / parts);
+        } catch (...) {
+            failures[part] = std::current_exception();
+        }
+    };
+    std::vector<std::thread> threads;
+    try {
+        for (std::size_t part = 1; part < parts; ++part) threads.emplace_back(run, part);
+    } catch (...) {  // no more threads: this one does what they were to do
+        for (std::size_t part = threads.size() + 1; part < parts; ++part) run(part);
+    }
+    run(0);
+    for (std::thread& thread : threads) thread.join();
+    for (const std::exception_ptr& failure : failures) {
+        if (failure) std::rethrow_exception(failure);
+    }
+}
+
+}  // namespace adpipe::shared
