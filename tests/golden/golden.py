@@ -14,12 +14,14 @@ A case is a folder with
 
 A case runs in a temporary directory that holds a copy of its `in`, and links named `samples`, `configs` and `data` (tests/data) to the
 project's, and `shared` to the folder of larger inputs that are not part of it, where that is there ($ADPIPE_SHARED, else beside the
-checkout). Nothing is normalised, except that the temporary directory's name is shown as <tmp>. A change to `in` is a failure as well.
+checkout). Nothing is normalised, except that the temporary directory's name is shown as <tmp>, and that a stage which fails may take its
+time (a sanitizer's build, a busy machine). A change to `in` is a failure as well.
 --bless makes what came out the expectation of the cases that ran, and prints the differences, to be read before they are committed.
 """
 import argparse
 import difflib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -32,6 +34,7 @@ PROJECT = HERE.parent.parent
 TIMEOUT_S = 120
 SKIPPED = 77
 KEPT_VARIABLES = ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")
+SLOW_FAILURE = re.compile(rb", after \d+\.\d s(?=\n)")
 
 
 def files_below(directory):
@@ -90,7 +93,8 @@ def run(case, adpipe):
         for name in sorted(before.keys() | after.keys()):
             if before.get(name) != after.get(name):
                 got["in/" + name] = after.get(name, b"(deleted)")
-        return {name: content.replace(os.fsencode(directory), b"<tmp>") for name, content in got.items()}
+        return {name: SLOW_FAILURE.sub(b", after less than a second", content.replace(os.fsencode(directory), b"<tmp>"))
+                for name, content in got.items()}
     finally:
         subprocess.run(["chmod", "-R", "u+rwX", str(directory)], check=False)  # a case may have locked itself out
         shutil.rmtree(directory)
