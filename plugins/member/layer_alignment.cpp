@@ -104,6 +104,7 @@ void LayerSolver::align_layers() {
     like_first_layer_.assign(flow_.size(), no_layer);
     like_last_.assign(flow_.size(), no_flow);
     per_layer_.assign(flow_.size(), no_layer);
+    single_role_.assign(flow_.size(), 0);
 
     // By role: the layers that have it, so that each can look up the next one (the one before, for the last).
     struct RoleInLayer {
@@ -130,6 +131,7 @@ void LayerSolver::align_layers() {
         auto& of_layer = partners[static_cast<std::size_t>(roles[i].layer)];
         if (i + 1 < roles.size() && same(i + 1)) of_layer.insert(roles[i + 1].layer);
         else if (i > 0 && same(i - 1)) of_layer.insert(roles[i - 1].layer);
+        else mark_single_role(roles[i].layer, roles[i].role);
     }
     for (LayerIndex layer = 0; layer < count_; ++layer) {
         auto& of_layer = partners[static_cast<std::size_t>(layer)];
@@ -138,6 +140,12 @@ void LayerSolver::align_layers() {
         of_layer.erase(layer);
         for (const LayerIndex other : of_layer) align(layer, other);
     }
+}
+
+void LayerSolver::mark_single_role(LayerIndex layer, std::uint64_t role) {
+    const auto& anchors = anchors_[static_cast<std::size_t>(layer)];
+    auto at = std::lower_bound(anchors.begin(), anchors.end(), role, [](const Anchor& a, std::uint64_t r) { return a.role < r; });
+    for (; at != anchors.end() && at->role == role; ++at) single_role_[at->vertex] = 1;
 }
 
 /// Walks both layers from the uses of weights that they have in common, along arguments and, where there is one choice, along uses.
@@ -193,10 +201,20 @@ void LayerSolver::step_to_arguments(Pair pair, LayerIndex here, LayerIndex there
             seen_here_[a] = alignment_;
             queue.push_back({a, b});
             learn_from({a, b}, here, there);
-        } else if (there < here && undecided(b) && !flow_.is_number(b) && up_[a] != no_layer && up_[a] < here && up_[b] < up_[a]) {
+        } else if (there < here && undecided(b) && !flow_.is_number(b) && brings_earlier_layer(a, here) && up_[b] < up_[a]) {
             stream_in_[b] = 1;
         }
     }
+}
+
+/// True for what an earlier layer made, also as the sum that a fused add and norm returns.
+bool LayerSolver::brings_earlier_layer(FlowId v, LayerIndex here) const {
+    if (up_[v] != here) return up_[v] != no_layer && up_[v] < here;
+    if (flow_.picked_result(v) < 0) return false;
+    const FlowId fused = flow_.arguments(v)[0];
+    if (own_[fused] != here || residual_sum_of(fused) != v) return false;
+    const auto sources = flow_.sources(fused);
+    return std::all_of(sources.begin(), sources.end(), [&](FlowId s) { return constant_[s] != 0 || up_[s] < here; });
 }
 
 void LayerSolver::step_to_users(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue) {

@@ -9,6 +9,7 @@ namespace adpipe::member {
 void LayerSolver::find_cuts() {
     after_cut_.assign(flow_.size(), 0);
     cut_of_.assign(flow_.size(), no_flow);
+    behind_join_.assign(flow_.size(), 0);
     std::vector<std::vector<FlowId>> regions(static_cast<std::size_t>(count_));
     std::vector<std::uint8_t> in_region(flow_.size(), 0);
     for (FlowId v = 0; v < flow_.size(); ++v) {
@@ -59,6 +60,7 @@ void LayerSolver::find_cut(LayerIndex layer, const std::vector<FlowId>& region) 
         }
         dominator[n] = nearest == unset ? 0 : nearest;
         depth[n] = depth[dominator[n]] + 1;
+        behind_join_[v] = dominator[n] != 0 ? 1 : 0;
         const auto users = flow_.users(v);
         const bool leaves = std::any_of(users.begin(), users.end(),
                                         [&](FlowId user) { return !flow_.is_number(user) && number_of(user) == 0; });

@@ -14,7 +14,7 @@ namespace adpipe::member {
 LayerIndex LayerSolver::first_user(FlowId v) const {
     LayerIndex lowest = none_below;
     for (const FlowId user : flow_.users(v)) {
-        if (!is_op(user)) continue;
+        if (!is_op(user) || leads_nowhere(user)) continue;
         lowest = std::min(lowest, decided(user) ? verdict_[user].layer : down_[user]);
     }
     return std::min(lowest, down_[v]);
@@ -73,7 +73,7 @@ void LayerSolver::decide_cut_side(FlowId v, LayerIndex users) {
     } else if (users > before + 1 && furthest_user_[v] <= down_[v] && !first) {
         decide(v, users, Why::only_user);
     } else {
-        const bool is_after = after_cut_[v] != 0;
+        const bool is_after = after_cut_[v] != 0 || (first && last && behind_join_[v] != 0);
         decide(v, is_after ? after : before, is_after ? Why::after_cut : Why::before_cut, cut_of_[v]);
         verdict_[v].certain = cut_of_[v] != no_flow;
         between_[v] = !first && !last && tested_first_[v] != 0 && tested_last_[v] != 0 && inner_match_[v] == 0 ? 1 : 0;
@@ -88,6 +88,8 @@ void LayerSolver::transfer_to_ends() {
         const FlowId first = like_first_[v];
         if (first != no_flow && undecided(first) && !decided(first) && verdict_[v].layer == like_first_layer_[v]) {
             decide(first, table_.first_of_stack(like_first_layer_[v]), Why::like_other_layers, v);
+        } else if (first != no_flow && verdict_[v].layer < like_first_layer_[v] && up_[first] == no_layer) {
+            stream_in_[first] = 1;
         }
         const FlowId last = like_last_[v];
         if (last != no_flow && undecided(last) && !decided(last) && is_last(up_[last]) && verdict_[v].layer == up_[v]) {
@@ -111,20 +113,45 @@ void LayerSolver::decide_ends() {
         if (!undecided(v) || up_[v] != no_layer || verdict_[v].layer < 0) continue;
         const auto users = flow_.users(v);
         const bool feeds = std::any_of(users.begin(), users.end(), [&](FlowId user) {
-            return is_op(user) && decided(user) && verdict_[user].layer == no_layer;
+            return is_op(user) && decided(user) && verdict_[user].layer == no_layer && !leads_nowhere(user);
         });
         if (feeds) decide(v, no_layer, Why::feeds_shared);
     }
 }
 
+/// An input's size is read at the module's beginning, whoever asks for it.
+bool LayerSolver::is_size_of_input(FlowId v) const {
+    const auto arguments = flow_.arguments(v);
+    return flow_.op(v).reads_size && !arguments.empty() && flow_.kind(arguments[0]) == VertexKind::placeholder && constant_[arguments[0]] == 0;
+}
+
+/// True if v is read by the only layer of its kind, such as the one attention layer among state-space layers: the next use of the
+/// layer's weights follows earlier ones, and no other layer has the like. What such a layer reads was then made for all of the kind,
+/// but for a last index into it.
+bool LayerSolver::feeds_single_kind(FlowId v) const {
+    const FlowId next = nearest_down_[v].use;
+    if (next == no_flow || single_role_[next] == 0 || is_indexing(flow_.bare(v)) || flow_.is_number(v)) return false;
+    const auto sources = flow_.sources(next);
+    return std::any_of(sources.begin(), sources.end(), [&](FlowId s) { return constant_[s] == 0 && up_[s] == own_[next]; });
+}
+
 void LayerSolver::decide_before(FlowId v, LayerIndex users) {
     const bool repeats = users != none_below && users >= 0 && users < count_ && table_.first_of_stack(users) != table_.last_of_stack(users);
     if (users < 0) decide(v, no_layer, Why::feeds_shared);
+    else if (leads_nowhere(v)) decide(v, no_layer, Why::dead_end);
     else if (loop_index_[v] != 0) decide(v, no_layer, Why::loop_index);
     else if (shared_[v] != 0) decide(v, no_layer, Why::shared);
     else if (per_layer_[v] != no_layer) decide(v, std::min(users, per_layer_[v]), Why::per_layer);
+    else if (is_size_of_input(v) || feeds_single_kind(v)) decide(v, no_layer, Why::before_layers);
     else if (repeats && furthest_user_[v] <= down_[v] && stream_in_[v] == 0 && outside_weight_[v] == 0) decide(v, users, Why::only_user);
     else decide(v, no_layer, Why::before_layers);
+}
+
+bool LayerSolver::has_live_user_up_to(FlowId v, LayerIndex layer) const {
+    const auto users = flow_.users(v);
+    return std::any_of(users.begin(), users.end(), [&](FlowId user) {
+        return is_op(user) && live_[user] != 0 && decided(user) && verdict_[user].layer <= layer;
+    });
 }
 
 void LayerSolver::decide_after(FlowId v, LayerIndex users) {
@@ -141,7 +168,7 @@ void LayerSolver::decide_after(FlowId v, LayerIndex users) {
         decide(v, layer, Why::dead_end);
     } else if (down_[v] == none_below && !is_last(layer) && leads_outside_[v] == 0) {
         decide(v, layer, Why::side_result);
-    } else if (down_[v] != none_below && users <= layer) {
+    } else if (has_live_user_up_to(v, layer)) {
         decide(v, layer, Why::users_in_layer);
     } else if (joins_later_[v] != 0 && end_settled_.count(layer) == 0) {
         decide(v, layer, Why::joins_branch);
@@ -150,12 +177,17 @@ void LayerSolver::decide_after(FlowId v, LayerIndex users) {
     }
 }
 
-/// Nothing that depends on what lies after the layers is in one, even if nothing reads it.
+/// True for what depends on no layer, and is read by nothing but checks.
+bool LayerSolver::leads_nowhere(FlowId v) const { return live_[v] == 0 && up_[v] == no_layer && down_[v] == none_below; }
+
+/// What nothing reads is where the last of what it reads is: in a layer, also if that depends on no layer, or after the layers.
 void LayerSolver::move_dead_ends() {
     for (FlowId v = 0; v < flow_.size(); ++v) {
         if (verdict_[v].why != Why::dead_end) continue;
         for (const FlowId s : flow_.sources(v)) {
-            if (is_op(s) && verdict_[s].layer >= count_) decide(v, verdict_[s].layer, Why::after_layers);
+            if (!is_op(s) || constant_[s] != 0) continue;
+            if (verdict_[s].layer >= count_) decide(v, verdict_[s].layer, Why::after_layers);
+            else if (leads_nowhere(v)) verdict_[v].layer = std::max(verdict_[v].layer, verdict_[s].layer);
         }
     }
 }
@@ -230,20 +262,27 @@ void LayerSolver::find_per_layer_inputs() {
 /// beside the normed value is the result of the layer before.
 void LayerSolver::mark_fused_ends() {
     for (FlowId v = 0; v < flow_.size(); ++v) {
-        const LayerIndex layer = own_[v];
+        const bool after_layers = is_op(v) && own_[v] == no_layer && outside_weight_[v] != 0 && verdict_[v].layer >= count_;
+        const LayerIndex layer = after_layers ? verdict_[v].layer : own_[v];
         if (layer == no_layer || is_first(layer)) continue;
+        const LayerIndex before = after_layers ? layer - count_ : layer - 1;
+        // The branch is the layer's before; what it is added to may be older, where that layer has but one branch.
+        const LayerIndex oldest = is_first(before) ? no_layer : table_.first_of_stack(before);
         std::size_t values = 0;
-        bool all_from_before = true;
+        bool any_from_before = false;
+        bool none_from_here = true;
         for (const FlowId a : flow_.sources(v)) {
             if (constant_[a] != 0 || flow_.is_number(a) || !is_op(a)) continue;
             ++values;
-            all_from_before = all_from_before && (verdict_[a].layer == layer - 1 || verdict_[a].also == layer - 1);
+            const bool from_before = verdict_[a].layer == before || verdict_[a].also == before;
+            any_from_before = any_from_before || from_before;
+            none_from_here = none_from_here && (from_before || (oldest <= verdict_[a].layer && verdict_[a].layer < layer));
         }
-        if (values < 2 || !all_from_before) continue;
-        verdict_[v].also = layer - 1;
+        if (values < 2 || !any_from_before || !none_from_here) continue;
+        verdict_[v].also = before;
         const FlowId sum = residual_sum_of(v);
         if (sum == no_flow || verdict_[sum].layer != layer) continue;
-        decide(sum, layer - 1, Why::residual_sum, v);
+        decide(sum, before, Why::residual_sum, v);
         verdict_[sum].also = layer;
     }
 }
@@ -256,7 +295,9 @@ void LayerSolver::place_checks() {
         const auto users = flow_.users(value);
         const auto next = std::upper_bound(users.begin(), users.end(), v);
         const FlowId with = next != users.end() && is_op(*next) ? *next : value;
-        const LayerIndex layer = verdict_[with].layer;
+        // Before a fused end, which is in two layers, the check is still in the first.
+        const bool ends_layer = verdict_[with].also != no_layer && verdict_[with].also == verdict_[value].layer;
+        const LayerIndex layer = verdict_[ends_layer ? value : with].layer;
         // A check of a weight comes after no layer, whoever uses the weight.
         decide(v, constant_[value] != 0 && layer >= count_ ? no_layer : layer, Why::checks, with);
     }

@@ -4,6 +4,7 @@
 #include "op_traits.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace adpipe::member {
 
@@ -16,6 +17,11 @@ std::vector<Verdict> LayerSolver::solve() {
         return std::move(verdict_);
     }
     find_constants();
+    find_reused_weights();
+    if (find_foreign_calls()) {
+        extend_to_blocks();
+        find_foreign_calls();
+    }
     sweep_down();
     sweep_up();
     settle_certain();
@@ -67,6 +73,95 @@ void LayerSolver::find_constants() {
     }
 }
 
+/// Weights of a layer that several ops use: those of a block that several layers call, or of one that a layer uses twice.
+void LayerSolver::find_reused_weights() {
+    std::vector<std::uint8_t> uses(flow_.size(), 0);  // up to 2
+    bool any = false;
+    for (FlowId v = flow_.size(); v-- > 0;) {
+        if (constant_[v] == 0 || weight_layer_[v] == no_layer) continue;
+        const auto users = flow_.users(v);
+        for (std::size_t i = 0; i < users.size() && uses[v] < 2; ++i) {
+            if (i > 0 && users[i] == users[i - 1]) continue;
+            if (is_op(users[i])) uses[v] = static_cast<std::uint8_t>(std::min(2, uses[v] + (constant_[users[i]] != 0 ? uses[users[i]] : 1)));
+        }
+        any = any || uses[v] > 1;
+    }
+    if (!any) return;
+    reused_.assign(flow_.size(), 0);
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (constant_[v] == 0) continue;
+        const auto sources = flow_.sources(v);
+        const bool from_reused = std::any_of(sources.begin(), sources.end(), [&](FlowId s) { return reused_[s] != 0; });
+        reused_[v] = uses[v] > 1 || from_reused ? 1 : 0;
+    }
+}
+
+/// The layer whose weights v uses.
+LayerIndex LayerSolver::claim(FlowId v, bool with_reused) const {
+    LayerIndex layer = no_layer;
+    if (!is_op(v) || constant_[v] != 0) return layer;
+    for (const FlowId s : flow_.sources(v)) {
+        if (constant_[s] != 0 && (with_reused || reused_[s] == 0)) layer = std::max(layer, weight_layer_[s]);
+    }
+    return layer;
+}
+
+/// A block that several layers call has its weights under the name of one of them, the first or the last. Where the weights that are
+/// used once tell that a call comes after a later layer, or before an earlier one, the name is another caller's.
+/// True if there is such a call.
+bool LayerSolver::find_foreign_calls() {
+    if (reused_.empty()) return false;
+    std::vector<LayerIndex> up(flow_.size(), no_layer);
+    std::vector<LayerIndex> down(flow_.size(), none_below);
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        up[v] = claim(v, false);
+        for (const FlowId s : flow_.sources(v)) {
+            if (constant_[s] == 0) up[v] = std::max(up[v], up[s]);
+        }
+    }
+    foreign_call_.assign(flow_.size(), 0);
+    bool any = false;
+    for (FlowId v = flow_.size(); v-- > 0;) {
+        for (const FlowId user : flow_.users(v)) down[v] = std::min(down[v], down[user]);
+        const LayerIndex once = claim(v, false);
+        const LayerIndex named = once == no_layer ? claim(v, true) : once;
+        if (once != no_layer) down[v] = std::min(down[v], once);
+        else if (named == no_layer) continue;
+        const bool too_late = up[v] > named && same_stack(up[v], named);
+        const bool too_early = down[v] < named && same_stack(down[v], named);
+        foreign_call_[v] = once == no_layer && (too_late || too_early) ? 1 : 0;
+        any = any || foreign_call_[v] != 0;
+    }
+    return any;
+}
+
+/// A block may hold something for each of its callers, such as an adapter, which one call alone uses: what stands under the name that all
+/// weights of foreign calls have in common is the block's.
+void LayerSolver::extend_to_blocks() {
+    std::map<LayerIndex, std::string_view> block_names;
+    std::vector<std::uint8_t> in_foreign_call = foreign_call_;
+    for (FlowId v = flow_.size(); v-- > 0;) {
+        if (constant_[v] == 0 || reused_[v] == 0) continue;
+        const auto users = flow_.users(v);
+        if (std::none_of(users.begin(), users.end(), [&](FlowId user) { return in_foreign_call[user] != 0; })) continue;
+        in_foreign_call[v] = 1;
+        if (is_op(v)) continue;
+        const std::string_view name = full_name(flow_.vertex(v));
+        auto [at, is_new] = block_names.try_emplace(weight_layer_[v], name);
+        std::string_view& common = at->second;
+        const auto differ = std::mismatch(common.begin(), common.end(), name.begin(), name.end());
+        common = common.substr(0, static_cast<std::size_t>(differ.first - common.begin()));
+        common = common.substr(0, common.find_last_of("._") + 1);
+    }
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (constant_[v] == 0) continue;
+        const auto sources = flow_.sources(v);
+        const auto block = block_names.find(weight_layer_[v]);
+        const bool of_block = block != block_names.end() && !is_op(v) && full_name(flow_.vertex(v)).starts_with(block->second);
+        if (of_block || std::any_of(sources.begin(), sources.end(), [&](FlowId s) { return reused_[s] != 0; })) reused_[v] = 1;
+    }
+}
+
 /// Labels from the inputs on: the layer whose weights each op uses, and the highest such layer that each vertex depends on.
 void LayerSolver::sweep_down() {
     own_.assign(flow_.size(), no_layer);
@@ -90,7 +185,8 @@ void LayerSolver::sweep_down() {
             if (nearest_up_[s].layer > nearest_up_[v].layer) nearest_up_[v] = nearest_up_[s];
             if (!flow_.is_number(s)) up_values_[v] = std::max(up_values_[v], up_values_[s]);
         }
-        // A block's weights used again by a later layer tell nothing about that layer.
+        if (!foreign_call_.empty() && foreign_call_[v] != 0) own = no_layer;
+        // Nor do weights of an earlier layer tell anything after a later one.
         const bool called_again = own != no_layer && up_[v] > own && same_stack(up_[v], own);
         if (is_op(v) && !called_again) own_[v] = own;
         if (own_[v] != no_layer && own_[v] >= nearest_up_[v].layer) nearest_up_[v] = {own_[v], v};

@@ -99,6 +99,10 @@ private:
 
     // Sweeps: layer_solver.cpp
     void find_constants();
+    void find_reused_weights();
+    bool find_foreign_calls();
+    void extend_to_blocks();
+    LayerIndex claim(FlowId v, bool with_reused) const;
     void sweep_down();
     void sweep_up();
     bool believed_name(FlowId v);
@@ -114,8 +118,10 @@ private:
     void hash_what_follows();
     void collect_anchors();
     void align_layers();
+    void mark_single_role(LayerIndex layer, std::uint64_t role);
     void align(LayerIndex here, LayerIndex there);
     void step_to_arguments(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue);
+    bool brings_earlier_layer(FlowId v, LayerIndex here) const;
     void step_to_users(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue);
     struct Use {
         std::uint64_t key;  ///< op, position, literals
@@ -138,9 +144,13 @@ private:
     void transfer_to_ends();
     void decide_ends();
     void find_joins();
+    bool leads_nowhere(FlowId v) const;
     void move_dead_ends();
     bool joins_branch(FlowId v) const;
+    bool is_size_of_input(FlowId v) const;
+    bool feeds_single_kind(FlowId v) const;
     void decide_before(FlowId v, LayerIndex users);
+    bool has_live_user_up_to(FlowId v, LayerIndex layer) const;
     void decide_after(FlowId v, LayerIndex users);
     void decide_constants();
     void find_per_layer_inputs();
@@ -169,6 +179,8 @@ private:
     std::vector<std::uint8_t> constant_;         ///< made of weights alone
     std::vector<LayerIndex> weight_layer_;       ///< of a constant: the layer of the weights that it is made of
     std::vector<std::uint64_t> role_;            ///< of a constant: hash of how it is made
+    std::vector<std::uint8_t> reused_;           ///< of a constant: several ops use the weights that it is made of; empty if none is
+    std::vector<std::uint8_t> foreign_call_;     ///< of an op: another layer than the weight's calls it; empty if no weight is reused
     std::vector<LayerIndex> own_;                ///< of an op: the layer whose weights it uses
     std::vector<LayerIndex> up_;                 ///< highest layer among the weights that it or its ancestors use
     std::vector<LayerIndex> down_;               ///< lowest layer among those that it or its descendants use
@@ -198,6 +210,7 @@ private:
     std::vector<std::vector<Anchor>> anchors_;   ///< per layer, uses of weights by role
     std::vector<std::uint32_t> seen_here_;       ///< per vertex: last alignment that reached it
     std::uint32_t alignment_ = 0;
+    std::vector<std::uint8_t> single_role_;      ///< uses a weight whose like no other layer of the stack has
     std::vector<std::uint8_t> shared_;
     std::vector<std::uint8_t> loop_index_;
     std::vector<std::uint8_t> stream_in_;        ///< stands in the first layer where others have the layer before
@@ -217,6 +230,7 @@ private:
 
     // Cuts.
     std::vector<std::uint8_t> after_cut_;
+    std::vector<std::uint8_t> behind_join_;      ///< all that the layer brings to it comes through one open value
     std::vector<FlowId> cut_of_;                 ///< per vertex of a region: the value that carries the layer to the next
 };
 

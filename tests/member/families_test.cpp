@@ -1,0 +1,266 @@
+// What single model families do that others do not, one case each, cut down from their exported graphs. No names of activations are used.
+
+#include "graph_text.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace adpipe;
+using namespace adpipe::member;
+
+namespace {
+
+/// `before`, `count` layers of `layer` with {n} and {p} filled in, `after` with {p} = the last layer.
+std::string family(std::string_view before, std::string_view layer, std::string_view after, int count = 4) {
+    std::string text{before};
+    for (int n = 0; n < count; ++n) text += "\n" + in_layer(layer, n);
+    return text + "\n" + in_layer(after, count);
+}
+
+void check_layers(const Members& m, std::initializer_list<const char*> ops, std::initializer_list<int> layers) {
+    for (const std::string op : ops) {
+        for (const int n : layers) {
+            const std::string node = op + std::to_string(n);
+            CAPTURE(node);
+            CHECK(m.layer(node) == std::to_string(n));
+        }
+    }
+}
+
+void check_all(const Members& m, std::initializer_list<const char*> nodes, std::string_view layer) {
+    for (const char* node : nodes) {
+        CAPTURE(node);
+        CHECK(m.layer(node) == layer);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a block of several layers whose weights go by the last caller's name, with an adapter that the first call alone uses (Zamba2)") {
+    std::string text{"ids:\na-1 = aten.embedding.default($model_embed_weight, ids)\nfirst = aten.clone.default(a-1)"};
+    for (int n = 0; n < 6; ++n) {
+        if (n == 2 || n == 4) {
+            text += in_layer(R"(
+                c{n} = aten.cat.default(a{p}, first)
+                h{n} = norm(c{n}, $model_layers_4_shared_transformer_norm_weight)
+                i{n} = linear(h{n}, $model_layers_4_shared_transformer_up_weight)
+                l{n} = linear(h{n}, $model_layers_4_shared_transformer_adapters_{n}_weight)
+                m{n} = aten.add.Tensor(i{n}, l{n})
+                o{n} = linear(m{n}, $model_layers_4_shared_transformer_down_weight)
+                j{n} = linear(o{n}, $model_layers_{n}_linear_weight)
+                b{n} = aten.add.Tensor(a{p}, j{n})
+            )", n);
+        } else {
+            text += in_layer("\nb{n} = aten.relu.default(a{p})\n", n);
+        }
+        text += in_layer(R"(
+            w{n} = norm(b{n}, $model_layers_{n}_norm_weight)
+            x{n} = linear(w{n}, $model_layers_{n}_mixer_weight)
+            a{n} = aten.add.Tensor(a{p}, x{n})
+        )", n);
+    }
+    text += "f = norm(a5, $model_norm_weight)\nout f";
+    const Members m(text);
+    CHECK(m.layer("first") == "prologue");
+    check_layers(m, {"c", "h", "i", "l", "m", "o", "j", "b"}, {2, 4});
+    check_layers(m, {"w", "x", "a"}, {0, 1, 2, 3, 4, 5});
+}
+
+TEST_CASE("the stream that enters a model whose sums and norms are fused is the prologue's (Granite)") {
+    const Members m(R"(
+        ids:
+        e = aten.embedding.default($model_embed_weight, ids)
+        s = aten.mul.Tensor(e, 12.0)
+        w0 = rms_norm(s, $model_layers_0_input_norm_weight)
+        o0 = linear(w0, $model_layers_0_attn_weight)
+        g0 = fused_add_rms_norm(s, o0, $model_layers_0_post_norm_weight)
+        x0 = getitem(g0, 0)
+        r0 = getitem(g0, 1)
+        y0 = linear(x0, $model_layers_0_mlp_weight)
+        g1 = fused_add_rms_norm(r0, y0, $model_layers_1_input_norm_weight)
+        w1 = getitem(g1, 0)
+        s1 = getitem(g1, 1)
+        o1 = linear(w1, $model_layers_1_attn_weight)
+        h1 = fused_add_rms_norm(s1, o1, $model_layers_1_post_norm_weight)
+        x1 = getitem(h1, 0)
+        r1 = getitem(h1, 1)
+        y1 = linear(x1, $model_layers_1_mlp_weight)
+        g2 = fused_add_rms_norm(r1, y1, $model_norm_weight)
+        w2 = getitem(g2, 0)
+        out w2
+    )");
+    check_all(m, {"e", "s"}, "prologue");
+    check_all(m, {"w0", "o0", "g0", "x0", "r0", "y0", "s1"}, "0");
+    check_all(m, {"g1", "w1", "o1", "h1", "x1", "r1", "y1"}, "1");
+    check_all(m, {"g2", "w2"}, "epilogue");
+    CHECK(m.also("g2") == "1");
+}
+
+TEST_CASE("a sum of embeddings at the place where other layers have the sum that ends the one before (GPT-Neo)") {
+    const Members m(family(R"(
+        ids:
+        places:
+        t = aten.embedding.default($wte_weight, ids)
+        p = aten.embedding.default($wpe_weight, places)
+        a-1 = aten.add.Tensor(t, p)
+    )", R"(
+        w{n} = aten.layer_norm.default(a{p}, 64, $h_{n}_ln_1_weight)
+        o{n} = linear(w{n}, $h_{n}_attn_out_proj_weight)
+        b{n} = aten.add.Tensor(o{n}, a{p})
+        x{n} = aten.layer_norm.default(b{n}, 64, $h_{n}_ln_2_weight)
+        u{n} = linear(x{n}, $h_{n}_mlp_c_fc_weight)
+        d{n} = linear(u{n}, $h_{n}_mlp_c_proj_weight)
+        a{n} = aten.add.Tensor(b{n}, d{n})
+    )", "f = aten.layer_norm.default(a{p}, 64, $ln_f_weight)\nout f"));
+    CHECK(m.layer("a-1") == "prologue");
+    check_layers(m, {"w", "b", "x", "d", "a"}, {0, 1, 2, 3});
+}
+
+TEST_CASE("the residual may be the normed value, so that nothing passes the norm by (MiniMax)") {
+    const Members m(family("ids:\na-1 = aten.embedding.default($model_embed_weight, ids)", R"(
+        f{n} = aten.to.dtype(a{p}, torch.float32)
+        p{n} = aten.pow.Tensor_Scalar(f{n}, 2)
+        r{n} = aten.rsqrt.default(p{n})
+        y{n} = aten.mul.Tensor(f{n}, r{n})
+        t{n} = aten.to.dtype(y{n}, torch.bfloat16)
+        z{n} = aten.mul.Tensor($model_layers_{n}_norm_weight, t{n})
+        u{n} = linear(z{n}, $model_layers_{n}_up_weight)
+        d{n} = linear(u{n}, $model_layers_{n}_down_weight)
+        b{n} = aten.mul.Tensor(z{n}, 0.5)
+        c{n} = aten.mul.Tensor(d{n}, 2.0)
+        a{n} = aten.add.Tensor(b{n}, c{n})
+    )", R"(
+        f = aten.to.dtype(a{p}, torch.float32)
+        p = aten.pow.Tensor_Scalar(f, 2)
+        r = aten.rsqrt.default(p)
+        y = aten.mul.Tensor(f, r)
+        t = aten.to.dtype(y, torch.bfloat16)
+        z = aten.mul.Tensor($model_norm_weight, t)
+        out z
+    )"));
+    check_layers(m, {"f", "p", "r", "y", "t", "z", "u", "d", "b", "c", "a"}, {0, 1, 2, 3});
+    check_all(m, {"f", "p", "r", "y", "t", "z"}, "epilogue");
+    CHECK(m.boundary(1) == std::vector<std::string>{"a1"});
+}
+
+TEST_CASE("what the only attention layer reads was made before the layers, but for the last index into it (Nemotron-H)") {
+    const Members m(R"(
+        ids:
+        places:
+        a = aten.embedding.default($model_embed_weight, ids)
+        m0 = aten.unsqueeze.default(places, 1)
+        m1 = aten.ge.Tensor(places, m0)
+        k = aten.cos.default(places)
+        w0 = norm(a, $model_layers_0_norm_weight)
+        o0 = linear(w0, $model_layers_0_mamba_weight)
+        a0 = aten.add.Tensor(a, o0)
+        w1 = norm(a0, $model_layers_1_norm_weight)
+        q1 = linear(w1, $model_layers_1_q_proj_weight)
+        c1 = aten.unsqueeze.default(k, 1)
+        r1 = aten.mul.Tensor(q1, c1)
+        s1 = sdpa(r1, m1)
+        o1 = linear(s1, $model_layers_1_o_proj_weight)
+        a1 = aten.add.Tensor(a0, o1)
+        w2 = norm(a1, $model_layers_2_norm_weight)
+        o2 = linear(w2, $model_layers_2_mamba_weight)
+        a2 = aten.add.Tensor(a1, o2)
+        f = norm(a2, $model_norm_weight)
+        out f
+    )");
+    check_all(m, {"m0", "m1", "k"}, "prologue");
+    check_layers(m, {"c", "r", "s", "o", "a"}, {1});
+}
+
+TEST_CASE("a weight of a kind that the first layer alone has, fed from positions, makes that chain the layer's (T5)") {
+    const Members m(R"(
+        ids:
+        places:
+        a = aten.embedding.default($model_embed_weight, ids)
+        k0 = aten.abs.default(places)
+        e0 = aten.embedding.default($model_layers_0_relative_bias_weight, k0)
+        q0 = linear(a, $model_layers_0_q_proj_weight)
+        s0 = sdpa(q0, e0)
+        o0 = linear(s0, $model_layers_0_o_proj_weight)
+        a0 = aten.add.Tensor(a, o0)
+        q1 = linear(a0, $model_layers_1_q_proj_weight)
+        s1 = sdpa(q1, e0)
+        o1 = linear(s1, $model_layers_1_o_proj_weight)
+        a1 = aten.add.Tensor(a0, o1)
+        f = norm(a1, $model_norm_weight)
+        out f
+    )");
+    check_all(m, {"k0", "e0"}, "0");
+}
+
+TEST_CASE("a branch of the last layer that no other layer has ends with the sum it feeds (Nemotron-H with experts last)") {
+    const Members m(R"(
+        ids:
+        a = aten.embedding.default($model_embed_weight, ids)
+        w0 = norm(a, $model_layers_0_norm_weight)
+        o0 = linear(w0, $model_layers_0_mamba_weight)
+        a0 = aten.add.Tensor(a, o0)
+        w1 = norm(a0, $model_layers_1_norm_weight)
+        o1 = linear(w1, $model_layers_1_mamba_weight)
+        a1 = aten.add.Tensor(a0, o1)
+        w2 = norm(a1, $model_layers_2_norm_weight)
+        g2 = linear(w2, $model_layers_2_router_weight)
+        h2 = aten.sigmoid.default(g2)
+        x2 = aten.bmm.default(w2, $model_layers_2_experts_weight)
+        y2 = aten.mul.Tensor(x2, h2)
+        v2 = aten.sum.dim_IntList(y2, 1)
+        o2 = linear(w2, $model_layers_2_shared_weight)
+        b2 = aten.add.Tensor(v2, o2)
+        a2 = aten.add.Tensor(a1, b2)
+        f = norm(a2, $model_norm_weight)
+        out f
+    )");
+    check_layers(m, {"g", "h", "x", "y", "v", "o", "b", "a"}, {2});
+    CHECK(m.layer("f") == "epilogue");
+}
+
+TEST_CASE("an input's size is read before the layers, even if the first alone needs it (xLSTM)") {
+    const Members m(family(R"(
+        ids:
+        n = aten.sym_size.int(ids, 0)
+        a-1 = aten.embedding.default($model_embed_weight, ids)
+    )", R"(
+        w{n} = norm(a{p}, $model_layers_{n}_norm_weight)
+        o{n} = linear(w{n}, $model_layers_{n}_mixer_weight)
+        a{n} = aten.add.Tensor(a{p}, o{n})
+    )", "f = norm(a{p}, $model_norm_weight)\nout f") + "");
+    CHECK(m.layer("n") == "prologue");
+}
+
+TEST_CASE("a check of a value that a fused end reads next is in the layer that made the value (Ernie 4.5)") {
+    const Members m(R"(
+        ids:
+        a = aten.embedding.default($model_embed_weight, ids)
+        w0 = rms_norm(a, $model_layers_0_norm_weight)
+        y0 = linear(w0, $model_layers_0_mlp_weight)
+        k0 = aten._assert_tensor_metadata.default(y0)
+        g1 = fused_add_rms_norm(a, y0, $model_layers_1_norm_weight)
+        w1 = getitem(g1, 0)
+        s1 = getitem(g1, 1)
+        y1 = linear(w1, $model_layers_1_mlp_weight)
+        g2 = fused_add_rms_norm(s1, y1, $model_norm_weight)
+        w2 = getitem(g2, 0)
+        out w2
+    )");
+    CHECK(m.layer("k0") == "0");
+    CHECK(m.layer("g1") == "1");
+}
+
+TEST_CASE("what only a check reads, or nothing, is where that is from which it was made (DeBERTa)") {
+    const Members m(family("ids:\na-1 = aten.embedding.default($model_embed_weight, ids)\np = aten.arange.default(24)", R"(
+        w{n} = norm(a{p}, $model_layers_{n}_norm_weight)
+        t{n} = aten.slice.Tensor($model_layers_{n}_table_weight, 0, 0, 24)
+        c{n} = aten.add.Tensor(p, 512)
+        s{n} = aten.sym_storage_offset.default(c{n})
+        e{n} = aten.ge.Scalar(s{n}, 0)
+        k{n} = aten._assert_scalar.default(e{n})
+        g{n} = aten.gather.default(w{n}, -1, c{n})
+        o{n} = linear(g{n}, $model_layers_{n}_mixer_weight)
+        a{n} = aten.add.Tensor(a{p}, o{n})
+    )", "f = norm(a{p}, $model_norm_weight)\nout f"));
+    CHECK(m.layer("p") == "prologue");
+    check_layers(m, {"c", "s", "e", "k", "g", "a"}, {0, 1, 2, 3});
+}
