@@ -3,6 +3,7 @@
 #include "cli/console.hpp"
 
 #include <adpipe/kernel_names.hpp>
+#include <adpipe/render/distinct_names.hpp>
 #include <adpipe/render/layer_profile.hpp>
 #include <adpipe/render/number.hpp>
 #include <adpipe/render/text_table.hpp>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 #include <unordered_map>
 
 namespace adpipe::cli {
@@ -167,12 +169,19 @@ void add_profile(const FoundLayers& found, const FoundProgram& program, const re
                              {"share", true},
                              {.head = "", .gap = 1}});
     Nanoseconds longest = 0;
-    for (const render::ProfileRow& row : profile.rows) longest = std::max(longest, row.time.total);
+    std::map<StringId, std::size_t> index;  // of the names of the rows
+    std::vector<KernelName> names;
     for (const render::ProfileRow& row : profile.rows) {
-        const KernelName name = KernelNames::built_in().decode(trace.string(row.name));
+        longest = std::max(longest, row.time.total);
+        if (index.emplace(row.name, names.size()).second)
+            names.push_back(KernelNames::built_in().decode(trace.string(row.name)));
+    }
+    const std::vector<std::string> short_names = render::distinct_short_names(names);
+    for (const render::ProfileRow& row : profile.rows) {
+        const KernelName& name = names[index[row.name]];
         const KernelCategory category = row.kind == KernelKind::kernel ? name.category : KernelCategory::copy;
         table.add_row({{std::to_string(row.position)},
-                       {name.short_name},
+                       {short_names[index[row.name]]},
                        {std::string{category_text(category)}},
                        {render::count_text(row.time.count)},
                        {render::microseconds_text(static_cast<Nanoseconds>(row.time.mean() + 0.5))},

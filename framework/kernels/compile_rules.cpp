@@ -63,6 +63,18 @@ std::string templates(std::ostream& out, const std::string& name, std::span<cons
     return name;
 }
 
+std::string letter_codes(std::ostream& out, const std::string& name, std::span<const LetterCode> list) {
+    if (list.empty()) return "{}";
+    std::string codes;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const std::string id = name + std::to_string(i);
+        codes += "{" + literal(list[i].field) + ", " + pairs(out, id + "means", list[i].means) + ", ";
+        codes += texts(out, id + "orders", list[i].orders) + "}, ";
+    }
+    out << "constexpr LetterCode " << name << "[] = {" << codes << "};\n";
+    return name;
+}
+
 void write(std::ostream& out, const RuleSet& set) {
     out << "// Made by compile_rules from configs/rules/kernel_names.\n#include \"kernels/rule.hpp\"\n\n"
            "namespace adpipe::kernels {\n\nnamespace {\n\n";
@@ -75,7 +87,8 @@ void write(std::ostream& out, const RuleSet& set) {
         rules += texts(out, id + "names", rule.names) + ", " + texts(out, id + "has", rule.has) + ", ";
         rules += texts(out, id + "any", rule.any) + ", " + texts(out, id + "lacks", rule.lacks) + ", ";
         rules += texts(out, id + "read", rule.read) + ", " + templates(out, id + "templates", rule.templates) + ", ";
-        rules += pairs(out, id + "flags", rule.flags) + ", " + pairs(out, id + "parameters", rule.parameters) + "},\n";
+        rules += pairs(out, id + "flags", rule.flags) + ", " + pairs(out, id + "parameters", rule.parameters) + ", ";
+        rules += letter_codes(out, id + "letters", rule.letters) + "},\n";
     }
     out << "constexpr Rule rules[] = {\n" << rules << "};\n\n}  // namespace\n\n"
         << "std::span<const Rule> built_in_rules() noexcept { return rules; }\n\n}  // namespace adpipe::kernels\n";

@@ -92,6 +92,7 @@ public:
             if (!has) found.push_back({std::string{wanted.name}, value});
         }
         for (const Capture& capture : captures_) {
+            if (spell_out(rule, capture, found)) continue;
             const bool internal = std::any_of(rule.parameters.begin(), rule.parameters.end(), [&](const NamedText& wanted) {
                 return wanted.text.find("{" + std::string{capture.name} + "}") != std::string_view::npos;
             });
@@ -109,6 +110,39 @@ private:
             owned_.push_back(std::make_unique<std::string>(std::move(arguments[argument.position])));
             captures_.push_back({argument.name, *owned_.back()});
         }
+    }
+
+    /// Adds what the letters of a field stand for; false if the rule does not say.
+    static bool spell_out(const Rule& rule, const Capture& capture, std::vector<KernelParameter>& found) {
+        const auto code = std::find_if(rule.letters.begin(), rule.letters.end(),
+                                       [&](const LetterCode& candidate) { return candidate.field == capture.name; });
+        if (code == rule.letters.end()) return false;
+        for (const std::string_view order : code->orders) {
+            const std::vector<std::string_view> names = words_of(order);
+            if (names.size() != capture.text.size()) continue;
+            for (std::size_t i = 0; i < names.size(); ++i) {
+                if (names[i] != "-") found.push_back({std::string{names[i]}, word_of(*code, capture.text.substr(i, 1))});
+            }
+            return true;
+        }
+        return false;
+    }
+
+    static std::string word_of(const LetterCode& code, std::string_view letter) {
+        for (const NamedText& meaning : code.means) {
+            if (meaning.name == letter) return std::string{meaning.text};
+        }
+        return "unknown (" + std::string{letter} + ")";
+    }
+
+    static std::vector<std::string_view> words_of(std::string_view text) {
+        std::vector<std::string_view> words;
+        while (!text.empty()) {
+            const std::size_t end = std::min(text.find(' '), text.size());
+            if (end > 0) words.push_back(text.substr(0, end));
+            text.remove_prefix(std::min(end + 1, text.size()));
+        }
+        return words;
     }
 
     std::string_view text_;

@@ -23,6 +23,13 @@ struct TemplateArguments {
     std::span<const NumberedArgument> arguments;
 };
 
+/// A field whose letters each stand for a word.
+struct LetterCode {
+    std::string_view field;
+    std::span<const NamedText> means;           ///< letter, word
+    std::span<const std::string_view> orders;   ///< "dtype accumulator -": names of the parameters, one a letter; '-': none
+};
+
 /// One rule, as docs/kernel-names.md describes it. Texts that are compared are in lower case. Owns nothing.
 struct Rule {
     std::string_view library;
@@ -37,6 +44,7 @@ struct Rule {
     std::span<const TemplateArguments> templates;
     std::span<const NamedText> flags;
     std::span<const NamedText> parameters;
+    std::span<const LetterCode> letters;
 };
 
 /// Made from configs/rules/kernel_names when adpipe is built.

@@ -102,9 +102,26 @@ private:
         return list;
     }
 
+    std::span<const LetterCode> letter_codes(const YAML::Node& map) {
+        std::vector<LetterCode>& list = set_.letters.emplace_back();
+        const YAML::Node value = map["letters"];
+        if (!value) return list;
+        if (!value.IsMap()) fail(value, "'letters' must map fields to what their letters mean");
+        for (const auto& entry : value) {
+            check_keys(entry.second, {"means", "orders"});
+            LetterCode code{keep(entry.first.as<std::string>()), named_texts(entry.second, "means"), texts(entry.second, "orders", false)};
+            for (const NamedText& meaning : code.means) {
+                if (meaning.name.size() != 1) fail(entry.second, "'means' must map single letters to words");
+            }
+            if (code.means.empty() || code.orders.empty()) fail(entry.second, "'means' and 'orders' are both needed");
+            list.push_back(code);
+        }
+        return list;
+    }
+
     void read_rule(const YAML::Node& node, std::string_view library) {
         check_keys(node, {"rule", "library", "category", "name", "has", "any", "lacks", "short", "read", "arguments", "flags",
-                          "parameters", "example"});
+                          "letters", "parameters", "example"});
         Rule rule;
         rule.library = node["library"] ? keep(text_of(node, "library")) : library;
         rule.id = keep(std::filesystem::path{file_}.stem().string() + "/" + text_of(node, "rule"));
@@ -124,6 +141,7 @@ private:
         rule.templates = template_list(node);
         rule.flags = named_texts(node, "flags");
         rule.parameters = named_texts(node, "parameters");
+        rule.letters = letter_codes(node);
         if (node["short"]) rule.short_name = keep(text_of(node, "short"));
         read_example(node, rule);
         set_.rules.push_back(rule);

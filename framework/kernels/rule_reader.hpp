@@ -24,6 +24,7 @@ struct RuleSet {
     std::deque<std::vector<NamedText>> pairs;
     std::deque<std::vector<NumberedArgument>> arguments;
     std::deque<std::vector<TemplateArguments>> templates;
+    std::deque<std::vector<LetterCode>> letters;
     std::vector<Rule> rules;
     std::vector<RuleExample> examples;
 };

@@ -2,6 +2,8 @@
 
 #include "../shared/table_text.hpp"
 
+#include <adpipe/render/distinct_names.hpp>
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -31,6 +33,7 @@ public:
             }
         }
         for (auto& [device, time] : devices_) result_.devices.push_back(time);
+        name_groups();
         add_categories();
         const auto most_time_first = [](std::vector<KernelGroup>& groups) {
             std::sort(groups.begin(), groups.end(), [](const KernelGroup& a, const KernelGroup& b) {
@@ -71,7 +74,7 @@ private:
     void add_kernel(std::uint32_t k) {
         const KernelKind kind = kernels_.kind.empty() ? KernelKind::kernel : kernels_.kind[k];
         const auto [slot, is_new] = groups_.try_emplace({kernels_.name[k], kind}, result_.kernels.size());
-        if (is_new) result_.kernels.push_back(new_group(trace_.string(kernels_.name[k]), kind));
+        if (is_new) add_group(trace_.string(kernels_.name[k]), kind);
         KernelGroup& group = result_.kernels[slot->second];
         const Nanoseconds duration = kernels_.end[k] - kernels_.start[k];
         group.minimum = group.count == 0 ? duration : std::min(group.minimum, duration);
@@ -82,16 +85,21 @@ private:
         result_.total += duration;
     }
 
-    KernelGroup new_group(const std::string& name, KernelKind kind) const {
-        const KernelName decoded = names_.decode(name);
+    void add_group(const std::string& name, KernelKind kind) {
+        KernelName decoded = names_.decode(name);
         KernelGroup group;
         group.name = without_void(decoded.demangled);
-        group.short_name = decoded.short_name;
         if (kind != KernelKind::kernel && name.empty()) group.name = kind == KernelKind::memcpy ? "Memcpy" : "Memset";
-        if (group.short_name.empty()) group.short_name = group.name;
+        if (decoded.short_name.empty()) decoded.short_name = group.name;
         group.library = decoded.library;
         group.category = category_of(decoded, kind);
-        return group;
+        result_.kernels.push_back(std::move(group));
+        decoded_.push_back(std::move(decoded));
+    }
+
+    void name_groups() {
+        const std::vector<std::string> short_names = render::distinct_short_names(decoded_);
+        for (std::size_t i = 0; i < short_names.size(); ++i) result_.kernels[i].short_name = short_names[i];
     }
 
     void add_categories() {
@@ -115,6 +123,7 @@ private:
     const Trace& trace_;
     const Kernels& kernels_;
     std::map<std::pair<StringId, KernelKind>, std::size_t> groups_;
+    std::vector<KernelName> decoded_;  ///< of result_.kernels
     std::map<std::int32_t, DeviceTime> devices_;
     KernelCount result_;
 };

@@ -13,7 +13,7 @@ namespace adpipe::render_tables {
 
 struct KernelGroup {
     std::string name;        ///< the kernel's, without "void "; or the category's
-    std::string short_name;  ///< empty for a category
+    std::string short_name;  ///< different for different kernels; empty for a category
     std::string library;
     KernelCategory category = KernelCategory::other;
     std::uint64_t count = 0;

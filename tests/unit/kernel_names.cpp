@@ -1,3 +1,5 @@
+#include <adpipe/render/distinct_names.hpp>
+
 #include <adpipe/diagnostic.hpp>
 #include <adpipe/kernel_names.hpp>
 
@@ -175,4 +177,39 @@ TEST_CASE("rules of one's own go before those that adpipe ships, and mistakes in
     CHECK_THROWS_AS(KernelNames{{"/nonexistent/rules.yaml"}}, Error);
     std::filesystem::remove(good);
     std::filesystem::remove(bad);
+}
+
+TEST_CASE("letters that stand for types") {
+    const auto types = [](const char* name) {
+        const KernelName decoded = KernelNames::built_in().decode(name);
+        std::string text;
+        for (const char* field : {"dtype", "dtype_b", "accumulator", "dtype_out", "types"})
+            text.append(decoded.parameter(field)).append("|");
+        return text;
+    };
+    CHECK(types("nvjet_tst_64x8_64x16_2x1_v_bz_TNT") == "bf16||fp32|bf16||");
+    CHECK(types("nvjet_tss_64x8_64x16_2x1_v_bz_TNT") == "bf16||fp32|fp32||");
+    CHECK(types("nvjet_sm100_qqtst_128x256_128x6_2x1_2cta_v_bz_TNT") == "fp8_e4m3|fp8_e4m3|fp32|bf16||");
+    CHECK(types("nvjet_tsz_64x8_64x16_2x1_v_bz_TNT") == "bf16||fp32|unknown (z)||");
+    CHECK(types("nvjet_ts_64x8_64x16_2x1_v_bz_TNT") == "||||ts|");  // not as many letters as is known of
+}
+
+TEST_CASE("short names that tell kernels apart") {
+    const auto labels = [](const std::vector<std::string>& names) {
+        std::vector<KernelName> decoded;
+        for (const std::string& name : names) decoded.push_back(KernelNames::built_in().decode(name));
+        return render::distinct_short_names(decoded);
+    };
+    using Labels = std::vector<std::string>;
+    CHECK(labels({"nvjet_tst_64x16_64x16_2x1_v_bz_TNT", "nvjet_tst_64x16_64x12_4x1_v_bz_TNT", "nvjet_tst_8x64_64x16_4x1_v_bz_TNN"}) ==
+          Labels{"nvjet_64x16 (stages 16)", "nvjet_64x16 (stages 12)", "nvjet_8x64"});
+    CHECK(labels({"nvjet_tst_64x16_64x16_2x1_v_bz_TNT", "nvjet_tst_64x16_64x16_2x1_v_bz_splitK_TNT"}) ==
+          Labels{"nvjet_64x16", "nvjet_64x16 (split_k)"});
+    CHECK(labels({"nvjet_tst_64x16_64x16_2x1_v_bz_TNT", "nvjet_tst_64x16_64x16_2x1_v_bz_TNN", "nvjet_tss_64x16_64x16_2x1_v_bz_TNN"}) ==
+          Labels{"nvjet_64x16 (dtype_out bf16, layout TNT)", "nvjet_64x16 (dtype_out bf16, layout TNN)", "nvjet_64x16 (dtype_out fp32)"});
+    CHECK(labels({"void vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>(int)", "void vectorized_elementwise_kernel<4, AbsFunctor<float>>(int)"}) ==
+          Labels{"elementwise add", "elementwise abs"});
+    CHECK(labels({"void mine<7, float>(int)", "void mine<7, double>(int)", "other"}) == Labels{"mine (float)", "mine (double)", "other"});
+    CHECK(labels({"same", "same"}) == Labels{"same", "same (another, 2)"});
+    CHECK(labels({}).empty());
 }

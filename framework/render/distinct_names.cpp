@@ -1,0 +1,193 @@
+#include <adpipe/render/distinct_names.hpp>
+
+#include <adpipe/render/kernel_name.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+namespace adpipe::render {
+
+namespace {
+
+constexpr std::size_t most_words = 3;
+constexpr std::size_t longest_word = 24;
+constexpr std::size_t longest_label = 30;  ///< of a name with additions, unless its beginning would be shorter than:
+constexpr std::size_t shortest_base = 12;
+
+/// Kernels of one short name, with what was added to it so far.
+class SameName {
+public:
+    SameName(const std::vector<KernelName>& names, const std::vector<std::size_t>& members)
+        : names_{names}, members_{members}, added_(members.size()) {}
+
+    void tell_apart() {
+        use_wrapped();
+        use_parameters();
+        for (std::size_t i = 0; i < most_words && !all_differ(); ++i) use_word();
+        use_numbers();
+    }
+
+    std::string label(std::size_t m) const {
+        std::string text = wrapped_.empty() ? names_[members_[m]].short_name : wrapped_[m];
+        if (added_[m].empty()) return text;
+        // Tables cut long names at their end, where the difference is.
+        const std::size_t room = std::max(shortest_base, longest_label - std::min(longest_label, added_[m].size() + 3));
+        if (text.size() > room) text = text.substr(0, utf8_start(text, room - 1)) + "…";
+        return text.append(" (").append(added_[m]).append(")");
+    }
+
+private:
+    using Values = std::vector<std::string>;
+
+    std::size_t different(const Values* more) const {
+        std::set<std::string> labels;
+        for (std::size_t m = 0; m < members_.size(); ++m)
+            labels.insert(label(m) + (more != nullptr ? "\n" + (*more)[m] : ""));
+        return labels.size();
+    }
+    bool all_differ() const { return different(nullptr) == members_.size(); }
+
+    /// To those that are not told apart yet.
+    void add(const Values& values) {
+        std::map<std::string, std::size_t> same;
+        Values labels;
+        for (std::size_t m = 0; m < members_.size(); ++m) ++same[labels.emplace_back(label(m))];
+        for (std::size_t m = 0; m < members_.size(); ++m) {
+            if (!values[m].empty() && same[labels[m]] > 1)
+                added_[m].append(added_[m].empty() ? "" : ", ").append(values[m]);
+        }
+    }
+
+    /// The beginning of the character that `at` lies in.
+    static std::size_t utf8_start(const std::string& text, std::size_t at) {
+        while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U) --at;
+        return at;
+    }
+
+    void use_wrapped() {
+        Values wrapped;
+        for (const std::size_t i : members_) {
+            wrapped.push_back(short_kernel_name(names_[i].demangled));
+            if (names_[i].function.find(wrapped.back()) != std::string::npos) return;  // its own name, no wrapper
+        }
+        if (std::set<std::string>(wrapped.begin(), wrapped.end()).size() > 1) wrapped_ = std::move(wrapped);
+    }
+
+    /// The parameter that tells most of them apart, and so on.
+    void use_parameters() {
+        std::vector<std::string> parameters;
+        for (const std::size_t i : members_) {
+            for (const KernelParameter& parameter : names_[i].parameters) {
+                if (std::find(parameters.begin(), parameters.end(), parameter.name) == parameters.end())
+                    parameters.push_back(parameter.name);
+            }
+        }
+        while (!all_differ()) {
+            Values best;
+            std::size_t most = different(nullptr);
+            for (const std::string& parameter : parameters) {
+                Values values = values_of(parameter);
+                const std::size_t count = different(&values);
+                if (count <= most) continue;
+                most = count;
+                best = std::move(values);
+            }
+            if (best.empty()) return;
+            add(best);
+        }
+    }
+
+    Values values_of(const std::string& parameter) const {
+        Values values;
+        for (const std::size_t i : members_) {
+            const std::string value{names_[i].parameter(parameter)};
+            values.push_back(value.empty() ? "" : value == "yes" ? parameter : parameter + " " + value);
+        }
+        return values;
+    }
+
+    static std::vector<std::string> words_of(const std::string& text) {
+        std::vector<std::string> words;
+        bool open = false;
+        for (const char c : text) {
+            const bool in_word = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+            if (in_word && !open) words.emplace_back();
+            if (in_word) words.back() += c;
+            open = in_word;
+        }
+        return words;
+    }
+
+    /// Of long words: what tells them apart stands behind it.
+    static std::size_t common_beginning(const std::set<std::string>& words) {
+        const std::string& first = *words.begin();
+        const std::string& last = *words.rbegin();
+        std::size_t common = 0;
+        while (common < first.size() && common < last.size() && first[common] == last[common]) ++common;
+        return common > longest_label / 4 && common < first.size() && common < last.size() ? common : 0;
+    }
+
+    /// The first word in which those that still have the same label differ.
+    void use_word() {
+        std::map<std::string, std::vector<std::size_t>> same;
+        for (std::size_t m = 0; m < members_.size(); ++m) same[label(m)].push_back(m);
+        Values values(members_.size());
+        for (const auto& [text, list] : same) {
+            if (list.size() < 2) continue;
+            std::vector<std::vector<std::string>> words;
+            for (const std::size_t m : list) words.push_back(words_of(names_[members_[m]].demangled));
+            const auto word = [&](std::size_t of, std::size_t at) {
+                return at < words[of].size() ? words[of][at] : std::string{};
+            };
+            const std::size_t longest = std::max_element(words.begin(), words.end(), [](const auto& a, const auto& b) {
+                                            return a.size() < b.size();
+                                        })->size();
+            for (std::size_t at = 0; at < longest; ++at) {
+                std::set<std::string> here;
+                for (std::size_t w = 0; w < words.size(); ++w) here.insert(word(w, at));
+                // A word that was added before tells no more.
+                if (here.size() < 2 || text.find(word(0, at)) != std::string::npos) continue;
+                const std::size_t common = common_beginning(here);
+                for (std::size_t w = 0; w < list.size(); ++w)
+                    values[list[w]] = word(w, at).substr(common, longest_word);
+                break;
+            }
+        }
+        add(values);
+    }
+
+    void use_numbers() {
+        std::map<std::string, std::size_t> seen;
+        Values values(members_.size());
+        for (std::size_t m = 0; m < members_.size(); ++m) {
+            const std::size_t number = ++seen[label(m)];
+            if (number > 1) values[m] = "another, " + std::to_string(number);
+        }
+        add(values);
+    }
+
+    const std::vector<KernelName>& names_;
+    const std::vector<std::size_t>& members_;
+    Values added_;
+    Values wrapped_;  ///< what the kernels wrap; empty where that does not tell them apart
+};
+
+}  // namespace
+
+std::vector<std::string> distinct_short_names(const std::vector<KernelName>& names) {
+    std::map<std::string, std::vector<std::size_t>> by_name;
+    for (std::size_t i = 0; i < names.size(); ++i) by_name[names[i].short_name].push_back(i);
+    std::vector<std::string> result;
+    for (const KernelName& name : names) result.push_back(name.short_name);
+    for (const auto& [text, members] : by_name) {
+        if (members.size() < 2) continue;
+        SameName same{names, members};
+        same.tell_apart();
+        for (std::size_t m = 0; m < members.size(); ++m) result[members[m]] = same.label(m);
+    }
+    return result;
+}
+
+}  // namespace adpipe::render
