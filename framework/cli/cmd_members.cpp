@@ -31,32 +31,53 @@ Row row_of(const GraphModel& graph, const Layers& layers, VertexId v) {
 
 void append_field(std::string& line, std::string_view text) {
     const std::size_t begin = line.size();
-    line += '\t';
-    line += text;
+    line.append(1, '\t').append(text);
     blank_controls(line, begin + 1);
 }
 
-/// Written without a string per field: a dump has tens of thousands of vertices.
+/// What stands behind the name in a row. Neighbours in a dump, such as the weights of a layer's experts, mostly have it in common, and a dump
+/// has tens of thousands of vertices.
+class RowEnd {
+public:
+    explicit RowEnd(const Layers& layers) : layers_(layers) {}
+
+    const std::string& of(VertexId v) {
+        const Membership& member = layers_.of[v];
+        if (last_ != nullptr && same(*last_, member)) return text_;
+        last_ = &member;
+        if (text_.empty() || member.layer != layer_) layer_text_ = layer_text(layer_ = member.layer);
+        text_.assign(1, '\t').append(layer_text_).append(1, '\t').append(group_text(member.group));
+        append_field(text_, layers_.text(member.sub_group));
+        append_field(text_, layers_.text(member.reason));
+        text_ += '\n';
+        return text_;
+    }
+
+private:
+    static bool same(const Membership& a, const Membership& b) {
+        return a.layer == b.layer && a.group == b.group && a.sub_group == b.sub_group && a.reason == b.reason;
+    }
+
+    const Layers& layers_;
+    const Membership* last_ = nullptr;
+    LayerId layer_ = layer_unknown;
+    std::string layer_text_;
+    std::string text_;
+};
+
 void write_tsv(const GraphModel& graph, const Layers& layers) {
     std::string text;
     for (const char* name : member_columns) text += (text.empty() ? "" : "\t") + std::string{name};
     text += '\n';
     std::vector<std::string> modules;
     for (const GraphModule& module : graph.modules()) modules.push_back(tsv_text(module.name));
-    LayerId last_layer = layer_unknown;
-    std::string last_layer_text = layer_text(last_layer);
+    RowEnd row_end(layers);
     for (VertexId v = 0; v < graph.size(); ++v) {
         const Vertex& vertex = graph.vertex(v);
-        const Membership& member = layers.of[v];
-        if (member.layer != last_layer) last_layer_text = layer_text(last_layer = member.layer);
         text += modules[vertex.module];
-        append_field(text, layers.text(member.stack));
+        append_field(text, layers.text(layers.of[v].stack));
         append_field(text, vertex.name);
-        text.append(1, '\t').append(last_layer_text);
-        text.append(1, '\t').append(group_text(member.group));
-        append_field(text, layers.text(member.sub_group));
-        append_field(text, layers.text(member.reason));
-        text += '\n';
+        text += row_end.of(v);
         if (text.size() > Output::piece) {
             Output::standard().write(text);
             text.clear();

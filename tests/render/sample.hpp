@@ -2,6 +2,7 @@
 
 #include "support/plugin_stage.hpp"
 
+#include <adpipe/diagnostic.hpp>
 #include <adpipe/model/attribution.hpp>
 #include <adpipe/model/graph_fwd.hpp>
 #include <adpipe/model/layers.hpp>
@@ -38,5 +39,16 @@ std::unique_ptr<Stage> renderer(const std::string& stage, const Options& options
 
 /// Runs the stage and returns its context.
 std::unique_ptr<RecordingContext> rendered(const std::string& stage, const Sample& sample, const Options& options = {}, bool with_trace = true);
+
+/// The code of the error that `run` ends with; empty if it ends well.
+template <class Run>
+std::string error_code_of(Run run) {
+    try {
+        run();
+    } catch (const Error& error) {
+        return error.diagnostics().front().code;
+    }
+    return {};
+}
 
 }  // namespace adpipe::testing
