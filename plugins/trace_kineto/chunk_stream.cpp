@@ -91,8 +91,8 @@ bool starts_gzip(const unsigned char* bytes, std::size_t size) { return size >= 
 
 }  // namespace
 
-ChunkStream::ChunkStream(const std::filesystem::path& path, std::size_t chunk_size)
-    : chunk_size_(chunk_size), input_(input_capacity) {
+ChunkStream::ChunkStream(const std::filesystem::path& path, std::size_t chunk_size, ReadAhead read_ahead)
+    : chunk_size_(chunk_size), read_ahead_(std::move(read_ahead)), input_(input_capacity) {
     file_ = open_regular_file(path, file_size_);
     producer_ = std::thread([this] { produce(); });
 }
@@ -117,11 +117,14 @@ std::unique_ptr<Chunk> ChunkStream::next() {
 }
 
 void ChunkStream::recycle(std::unique_ptr<Chunk> chunk) {
+    bool many = false;
     {
         const std::lock_guard lock(mutex_);
         free_.push_back(std::move(chunk));
+        many = free_.size() >= max_chunks / 2;
     }
-    changed_.notify_all();
+    // A thread that is woken for each chunk costs more than the wait. At the latest when nothing is ready any more, half of all are free.
+    if (many) changed_.notify_all();
 }
 
 double ChunkStream::progress() const {
@@ -140,12 +143,19 @@ std::unique_ptr<Chunk> ChunkStream::free_chunk() {
     }
     std::unique_ptr<Chunk> chunk = std::move(free_.back());
     free_.pop_back();
+    chunk->ahead.clear();
     return chunk;
 }
 
 bool ChunkStream::deliver(std::unique_ptr<Chunk> chunk) {
     if (chunk->size == 0) return true;
     std::memset(chunk->text() + chunk->size, 0, Chunk::padding);
+    bool is_far_ahead = false;
+    {
+        const std::lock_guard lock(mutex_);
+        is_far_ahead = ready_.size() >= far_ahead;
+    }
+    if (is_far_ahead && read_ahead_) read_ahead_(*chunk);
     {
         const std::lock_guard lock(mutex_);
         if (abandoned_) return false;

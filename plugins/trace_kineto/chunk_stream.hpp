@@ -1,10 +1,13 @@
 #pragma once
 
+#include "read_ahead.hpp"
+
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,6 +25,7 @@ struct Chunk {
     explicit Chunk(std::size_t capacity) : memory(new char[headroom + capacity + padding]) {}
     std::unique_ptr<char[]> memory;
     std::size_t size = 0;
+    EventsAhead ahead;  ///< of its text
 
     char* text() noexcept { return memory.get() + headroom; }
 };
@@ -37,13 +41,16 @@ enum class StreamEnd : std::uint8_t {
 };
 
 /// The text of a plain or gzip file (of any number of members), read and inflated by a thread of its own, a few chunks ahead of
-/// the reader. Memory: at most `max_chunks` chunks, however large the file.
+/// the reader. Where it is far enough ahead, it does a part of the reader's work. Memory: at most `max_chunks` chunks, however large the file.
 class ChunkStream {
 public:
     static constexpr std::size_t usual_chunk_size = 256 * 1024;
 
+    using ReadAhead = std::function<void(Chunk&)>;
+
+    /// `read_ahead` is called in the stream's thread with chunks that the reader will not want at once; it must not throw, but for std::bad_alloc.
     /// Throws Error (ADP-IO-…) if the file cannot be opened.
-    explicit ChunkStream(const std::filesystem::path& path, std::size_t chunk_size = usual_chunk_size);
+    explicit ChunkStream(const std::filesystem::path& path, std::size_t chunk_size = usual_chunk_size, ReadAhead read_ahead = {});
     ~ChunkStream();
     ChunkStream(const ChunkStream&) = delete;
     ChunkStream& operator=(const ChunkStream&) = delete;
@@ -63,6 +70,7 @@ public:
 
 private:
     static constexpr std::size_t max_chunks = 16;
+    static constexpr std::size_t far_ahead = 4;  ///< chunks
 
     void produce();
     void produce_plain();
@@ -73,6 +81,7 @@ private:
     void finish(StreamEnd end);
 
     std::size_t chunk_size_;
+    ReadAhead read_ahead_;
     int file_ = -1;
     std::uint64_t file_size_ = 0;
     std::vector<unsigned char> input_;  ///< of the producer: bytes as they lie on disk

@@ -2,6 +2,7 @@
 
 #include "event_parser.hpp"
 #include "header.hpp"
+#include "read_ahead.hpp"
 #include "report.hpp"
 #include "text_window.hpp"
 #include "trace_builder.hpp"
@@ -18,23 +19,6 @@ namespace {
 constexpr std::size_t largest_unit = 16 * 1024 * 1024;
 
 bool is_blank(char ch) { return ch == ' ' || ch == '\n' || ch == '\r' || ch == '\t'; }
-
-/// Where in [from, end) the next event seems to begin: at the last brace of `}, {"`. nullptr if nowhere.
-const char* find_event(const char* from, const char* end) {
-    char last = 0;       // the last two bytes before `p` that are not blank
-    char last_but_1 = 0;
-    for (const char* p = from; p < end; ++p) {
-        if (is_blank(*p)) continue;
-        if (*p == '{' && last == ',' && last_but_1 == '}') {
-            const char* after = p + 1;
-            while (after < end && is_blank(*after)) ++after;
-            if (after < end && *after == '"') return p;
-        }
-        last_but_1 = last;
-        last = *p;
-    }
-    return nullptr;
-}
 
 /// Foretells how many GPU events a file holds, from how fast they come once the first of them have been read.
 class RowForecast {
@@ -66,7 +50,9 @@ private:
 class Reader {
 public:
     Reader(const std::filesystem::path& file, const ReadOptions& options)
-        : file_(file), options_(options), stream_(file, options.chunk_size), window_(stream_), builder_(trace_), parser_(options.python, options.details) {
+        : file_(file), options_(options), ahead_(options.python, options.details),
+          stream_(file, options.chunk_size, [this](Chunk& chunk) { ahead_.read(chunk.text(), chunk.text() + chunk.size, chunk.ahead); }), window_(stream_),
+          builder_(trace_), parser_(options.python, options.details) {
         trace_.file = file;
         trace_.format = "kineto";
     }
@@ -86,6 +72,7 @@ private:
     bool skip_member();
     void read_events();
     bool read_event();
+    void take(const EventsAhead& ahead);
     bool recover(Scan reason);
     bool resync();
     void check_rest();
@@ -94,6 +81,7 @@ private:
     const std::filesystem::path& file_;
     const ReadOptions& options_;
     Trace trace_;
+    AheadReader ahead_;  ///< of the stream's thread
     ChunkStream stream_;
     TextWindow window_;
     Cursor& c_ = window_.cursor;
@@ -250,6 +238,10 @@ bool Reader::read_event() {
         ++c_.at;
         return false;
     }
+    if (const EventsAhead* const ahead = window_.events_ahead()) {
+        take(*ahead);
+        return true;
+    }
     static const Event no_event;
     const Event* event = &no_event;
     Scan result = Scan::ok;
@@ -263,6 +255,14 @@ bool Reader::read_event() {
     if (event->phase != 0) ++builder_.findings().with_phase;
     builder_.add(*event);
     return true;
+}
+
+/// The cursor stands where these were read.
+void Reader::take(const EventsAhead& ahead) {
+    builder_.findings().events += ahead.count;
+    builder_.findings().with_phase += ahead.with_phase;
+    for (const Event& event : ahead.events) builder_.add(event);
+    c_.at = ahead.end;
 }
 
 /// Behind an event that cannot be read: is there another?
