@@ -1,8 +1,10 @@
 #include <adpipe/render/layer_profile.hpp>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -16,7 +18,7 @@ using Names = std::vector<StringId>;
 struct Execution {
     std::uint32_t layer;
     std::uint32_t step;
-    std::vector<std::uint32_t> kernels;  ///< in the order of the step
+    std::span<const std::uint32_t> kernels;  ///< in the order of the step
 };
 
 struct ProfileKey {
@@ -29,7 +31,7 @@ struct ProfileKey {
     }
 };
 
-Nanoseconds length_of_union(std::vector<std::pair<Nanoseconds, Nanoseconds>> intervals) {
+Nanoseconds length_of_union(std::vector<std::pair<Nanoseconds, Nanoseconds>>& intervals) {
     if (!std::is_sorted(intervals.begin(), intervals.end())) std::sort(intervals.begin(), intervals.end());
     Nanoseconds length = 0;
     Nanoseconds reached = intervals.empty() ? 0 : intervals.front().first;
@@ -107,8 +109,8 @@ private:
 
     void add_step(std::uint32_t s) {
         const Step& step = window_.steps[s];
-        std::map<std::uint32_t, std::vector<std::uint32_t>> by_layer;
-        auto last = by_layer.end();  // most kernels are of the layer of the one before
+        for (auto& [layer, kernels] : by_layer_) kernels.clear();
+        auto last = by_layer_.end();  // most kernels are of the layer of the one before
         ProfileTotals& totals = result_.totals;
         const std::uint16_t module = module_of(step);
         for (const std::uint32_t k : step.kernels) {
@@ -116,7 +118,7 @@ private:
             ++totals.kernels;
             const auto layer = layer_of(k, module);
             if (layer) {
-                if (last == by_layer.end() || last->first != *layer) last = by_layer.try_emplace(*layer).first;
+                if (last == by_layer_.end() || last->first != *layer) last = by_layer_.try_emplace(*layer).first;
                 last->second.push_back(k);
                 totals.in_layers += duration(k);
                 ++totals.kernels_in_layers;
@@ -128,10 +130,13 @@ private:
                 ++totals.kernels_outside;
             }
         }
-        for (auto& [layer, kernels] : by_layer) {
+        std::vector<std::uint32_t>& kernels_in_layers = kernels_of_steps_.emplace_back();
+        kernels_in_layers.reserve(step.kernels.size());
+        for (const auto& [layer, kernels] : by_layer_) {
+            if (kernels.empty()) continue;
+            const auto first = kernels_in_layers.insert(kernels_in_layers.end(), kernels.begin(), kernels.end());
             const Layer& found = layers_.layers[layer];
-            executions_[{found.module, step.phase, step.batch_size, found.kind}].push_back(
-                {layer, s, std::move(kernels)});
+            executions_[{found.module, step.phase, step.batch_size, found.kind}].push_back({layer, s, {first, kernels_in_layers.end()}});
         }
     }
 
@@ -184,28 +189,27 @@ private:
     }
 
     void count(const std::vector<Execution>& executions, LayerProfile& profile) const {
-        std::vector<std::uint32_t> steps;
+        std::vector<bool> has_layer(layers_.layers.size(), false);
         std::vector<Nanoseconds> sums;
         std::vector<Nanoseconds> walls;
+        std::vector<std::pair<Nanoseconds, Nanoseconds>> intervals;
+        std::uint32_t last_step = no_step;  // executions come step by step
         for (const Execution& execution : executions) {
-            profile.layers.push_back(execution.layer);
-            steps.push_back(execution.step);
+            has_layer[execution.layer] = true;
+            if (execution.step != last_step) ++profile.steps;
+            last_step = execution.step;
             Nanoseconds sum = 0;
-            std::vector<std::pair<Nanoseconds, Nanoseconds>> intervals;
+            intervals.clear();
             for (const std::uint32_t k : execution.kernels) {
                 sum += duration(k);
                 intervals.emplace_back(trace_.kernels.start[k], trace_.kernels.end[k]);
             }
             sums.push_back(sum);
-            walls.push_back(length_of_union(std::move(intervals)));
+            walls.push_back(length_of_union(intervals));
         }
-        const auto make_unique = [](std::vector<std::uint32_t>& list) {
-            std::sort(list.begin(), list.end());
-            list.erase(std::unique(list.begin(), list.end()), list.end());
-        };
-        make_unique(profile.layers);
-        make_unique(steps);
-        profile.steps = static_cast<std::uint32_t>(steps.size());
+        for (std::uint32_t layer = 0; layer < has_layer.size(); ++layer) {
+            if (has_layer[layer]) profile.layers.push_back(layer);
+        }
         profile.layer_sum = spread_of(std::move(sums));
         profile.layer_wall = spread_of(std::move(walls));
     }
@@ -302,9 +306,12 @@ private:
     const Window& window_;
     const Trace& trace_;
     static constexpr std::uint32_t no_layer = 0xffffffffU;
+    static constexpr std::uint32_t no_step = 0xffffffffU;
     std::map<std::tuple<std::uint16_t, TextId, LayerId>, std::uint32_t> index_;
     std::vector<std::uint32_t> layer_of_vertex_;
     std::map<std::pair<std::uint16_t, LayerId>, std::uint32_t> by_number_;  ///< the first stack's
+    std::map<std::uint32_t, std::vector<std::uint32_t>> by_layer_;  ///< the kernels of the step that is being added
+    std::deque<std::vector<std::uint32_t>> kernels_of_steps_;       ///< per step those in layers, one layer behind the other
     std::map<ProfileKey, std::vector<Execution>> executions_;
     LayerProfiles result_;
 };

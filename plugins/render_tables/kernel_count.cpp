@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
 namespace adpipe::render_tables {
@@ -50,16 +49,18 @@ private:
 
     void add_by_device(const std::vector<std::uint32_t>& list) {
         std::map<std::int32_t, std::vector<Interval>> intervals;
+        auto last = intervals.end();  // most kernels are of the device of the one before
         for (const std::uint32_t k : list) {
             const std::int32_t device = kernels_.device.empty() ? -1 : kernels_.device[k];
-            intervals[device].emplace_back(kernels_.start[k], kernels_.end[k]);
+            if (last == intervals.end() || last->first != device) last = intervals.try_emplace(device).first;
+            last->second.emplace_back(kernels_.start[k], kernels_.end[k]);
             add_kernel(k);
         }
         for (auto& [device, list_of_device] : intervals) add_times(device, list_of_device);
     }
 
     void add_times(std::int32_t device, std::vector<Interval>& intervals) {
-        std::sort(intervals.begin(), intervals.end());
+        if (!std::is_sorted(intervals.begin(), intervals.end())) std::sort(intervals.begin(), intervals.end());
         DeviceTime& time = devices_[device];
         time.device = device;
         Nanoseconds reached = intervals.front().first;
@@ -73,9 +74,7 @@ private:
 
     void add_kernel(std::uint32_t k) {
         const KernelKind kind = kernels_.kind.empty() ? KernelKind::kernel : kernels_.kind[k];
-        const auto [slot, is_new] = groups_.try_emplace({kernels_.name[k], kind}, result_.kernels.size());
-        if (is_new) add_group(trace_.string(kernels_.name[k]), kind);
-        KernelGroup& group = result_.kernels[slot->second];
+        KernelGroup& group = result_.kernels[group_of(kernels_.name[k], kind)];
         const Nanoseconds duration = kernels_.end[k] - kernels_.start[k];
         group.minimum = group.count == 0 ? duration : std::min(group.minimum, duration);
         group.maximum = std::max(group.maximum, duration);
@@ -83,6 +82,16 @@ private:
         group.total += duration;
         ++result_.count;
         result_.total += duration;
+    }
+
+    std::size_t group_of(StringId name, KernelKind kind) {
+        const std::size_t place = name * std::size_t{3} + static_cast<std::size_t>(kind);
+        if (place >= group_of_.size()) group_of_.resize(place + 1, no_group);
+        if (group_of_[place] == no_group) {
+            group_of_[place] = result_.kernels.size();
+            add_group(trace_.string(name), kind);
+        }
+        return group_of_[place];
     }
 
     void add_group(const std::string& name, KernelKind kind) {
@@ -122,7 +131,8 @@ private:
     const KernelNames& names_;
     const Trace& trace_;
     const Kernels& kernels_;
-    std::map<std::pair<StringId, KernelKind>, std::size_t> groups_;
+    static constexpr std::size_t no_group = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> group_of_;  ///< by name and kind of kernel
     std::vector<KernelName> decoded_;  ///< of result_.kernels
     std::map<std::int32_t, DeviceTime> devices_;
     KernelCount result_;

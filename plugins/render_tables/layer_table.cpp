@@ -24,7 +24,8 @@ using render::ProfileRow;
 
 /// A row with what its name tells.
 struct NamedRow {
-    ProfileRow row;
+    const ProfileRow* row;
+    std::uint32_t position;
     std::string name;
     std::string short_name;
     KernelCategory category = KernelCategory::other;
@@ -36,26 +37,26 @@ std::vector<NamedRow> named_rows(const LayerTableInput& input, const LayerProfil
     for (const ProfileRow& row : profile.rows) {
         const KernelName decoded = input.names.decode(trace.string(row.name));
         const std::string name{without_void(decoded.demangled)};
-        rows.push_back({row, name, decoded.short_name, category_of(decoded, row.kind)});
+        rows.push_back({&row, row.position, name, decoded.short_name, category_of(decoded, row.kind)});
     }
     if (!input.from_attention) return rows;
     const auto attention = std::find_if(rows.begin(), rows.end(),
                                         [](const NamedRow& row) { return row.category == KernelCategory::attention; });
     if (attention == rows.end()) return rows;
     // The kernels before the attention follow as those of the next layer.
-    const std::uint32_t first = attention->row.position;
-    const std::uint32_t positions = rows.back().row.position + 1;
-    for (NamedRow& row : rows) row.row.position = (row.row.position + positions - first) % positions;
+    const std::uint32_t first = attention->position;
+    const std::uint32_t positions = rows.back().position + 1;
+    for (NamedRow& row : rows) row.position = (row.position + positions - first) % positions;
     std::stable_sort(rows.begin(), rows.end(),
-                     [](const NamedRow& a, const NamedRow& b) { return a.row.position < b.row.position; });
+                     [](const NamedRow& a, const NamedRow& b) { return a.position < b.position; });
     return rows;
 }
 
 std::string layer_csv(const LayerTableInput& input, const LayerProfile& profile) {
     std::string text = "pos,short_name,kernel,avg_us,std_us,min_us,max_us,pct,count\n";
     for (const NamedRow& row : named_rows(input, profile)) {
-        const render::Spread& time = row.row.time;
-        text += fmt::format("{},{},{},{},{},{},{},{},{}\n", row.row.position, render::csv_field(row.short_name),
+        const render::Spread& time = row.row->time;
+        text += fmt::format("{},{},{},{},{},{},{},{},{}\n", row.position, render::csv_field(row.short_name),
                             render::csv_field(row.name), one_decimal_us(time.mean()), one_decimal_us(time.deviation),
                             one_decimal_us(static_cast<double>(time.minimum)),
                             one_decimal_us(static_cast<double>(time.maximum)),
@@ -115,9 +116,9 @@ std::string layer_section(const LayerTableInput& input, const LayerProfile& prof
         "| pos | kernel | category | calls | avg µs | std | min | max | share "
         "|\n|--:|---|---|--:|--:|--:|--:|--:|--:|\n";
     for (const NamedRow& row : named_rows(input, profile)) {
-        const render::Spread& time = row.row.time;
+        const render::Spread& time = row.row->time;
         text += fmt::format(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} % |\n", row.row.position,
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} % |\n", row.position,
             render::markdown_cell(row.short_name), category_text(row.category), time.count, one_decimal_us(time.mean()),
             one_decimal_us(time.deviation), one_decimal_us(static_cast<double>(time.minimum)),
             one_decimal_us(static_cast<double>(time.maximum)), one_decimal_percent(time.total, profile.total));
@@ -213,8 +214,8 @@ std::string comparison_table(const LayerTableInput& input, const std::vector<con
                 text += " – | – | – |";
             else
                 text += fmt::format(" {} | {} | {} % |", render::markdown_cell(line[t]->short_name),
-                                    one_decimal_us(line[t]->row.time.mean()),
-                                    one_decimal_percent(line[t]->row.time.total, profiles[t]->total));
+                                    one_decimal_us(line[t]->row->time.mean()),
+                                    one_decimal_percent(line[t]->row->time.total, profiles[t]->total));
         }
         text += '\n';
     }
