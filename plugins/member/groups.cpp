@@ -133,8 +133,33 @@ void GroupFinder::label_by_rules() {
     }
 }
 
-/// Labels for what no rule knows, from the nearest labelled vertices of its layer on either side.
+/// Labels for what no rule knows, from the nearest labelled vertices of its layer on either side; none reaches across the residual stream.
 void GroupFinder::spread() {
+    find_stream();
+    look_around();
+    std::vector<GroupLabel> settled = labels_;
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (flow_.kind(v) == VertexKind::op && !labels_[v].known) settled[v] = settle(v);
+    }
+    // What prepares a value for something that itself was placed by its neighbours goes with that.
+    for (FlowId v = flow_.size(); v-- > 0;) {
+        if (flow_.kind(v) != VertexKind::op || settled[v].known || on_stream_[v] != 0) continue;
+        for (const FlowId user : flow_.users(v)) {
+            if (!same_layer(user, v) || on_stream_[user] != 0) continue;
+            settled[v] = settled[user];
+            if (settled[v].group == Group::norm) settled[v] = {};
+            break;
+        }
+    }
+    labels_ = std::move(settled);
+    // Weights and inputs go with what reads them.
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (flow_.kind(v) == VertexKind::op || flow_.users(v).empty()) continue;
+        if (same_owner(v, flow_.users(v)[0])) labels_[v] = labels_[flow_.users(v)[0]];
+    }
+}
+
+void GroupFinder::look_around() {
     before_.resize(flow_.size());
     after_.resize(flow_.size());
     several_before_.assign(flow_.size(), 0);
@@ -148,55 +173,63 @@ void GroupFinder::spread() {
             if (label.group == Group::moe) into = label;  // where experts and shared experts meet
         }
     };
-    const auto same_layer = [&](FlowId a, FlowId b) {
-        return flow_.kind(a) == VertexKind::op && verdicts_[a].layer == verdicts_[b].layer;
-    };
     for (FlowId v = 0; v < flow_.size(); ++v) {
         for (const FlowId s : flow_.sources(v)) {
-            if (same_layer(s, v)) merge(before_[v], several_before_[v], labels_[s].known ? labels_[s] : before_[s]);
+            if (!same_layer(s, v) || on_stream_[s] != 0) continue;
+            merge(before_[v], several_before_[v], labels_[s].known ? labels_[s] : before_[s]);
         }
     }
     for (FlowId v = flow_.size(); v-- > 0;) {
         for (const FlowId user : flow_.users(v)) {
-            if (same_layer(user, v)) merge(after_[v], several_after_[v], labels_[user].known ? labels_[user] : after_[user]);
+            if (!same_layer(user, v) || on_stream_[user] != 0) continue;
+            merge(after_[v], several_after_[v], labels_[user].known ? labels_[user] : after_[user]);
         }
-    }
-    find_stream();
-    std::vector<GroupLabel> settled = labels_;
-    for (FlowId v = 0; v < flow_.size(); ++v) {
-        if (flow_.kind(v) == VertexKind::op && !labels_[v].known) settled[v] = settle(v);
-    }
-    labels_ = std::move(settled);
-    // Weights and inputs go with what reads them.
-    for (FlowId v = 0; v < flow_.size(); ++v) {
-        if (flow_.kind(v) == VertexKind::op || flow_.users(v).empty()) continue;
-        if (same_owner(v, flow_.users(v)[0])) labels_[v] = labels_[flow_.users(v)[0]];
     }
 }
 
+bool GroupFinder::same_layer(FlowId a, FlowId b) const {
+    return flow_.kind(a) == VertexKind::op && verdicts_[a].layer == verdicts_[b].layer;
+}
+
 bool GroupFinder::same_owner(FlowId a, FlowId b) const { return verdicts_[a].layer == verdicts_[b].layer && verdicts_[a].layer >= 0; }
+
+/// True for the sum of two values of one shape, none of them a number or made of weights.
+bool GroupFinder::adds_two_values(FlowId v) const {
+    const std::string_view bare = flow_.bare(v);
+    if (flow_.kind(v) != VertexKind::op || (bare != "add" && bare != "add_")) return false;
+    std::size_t values = 0;
+    std::string_view shape;
+    for (const FlowId a : flow_.arguments(v)) {
+        if (flow_.is_number(a) || flow_.kind(a) == VertexKind::weight || verdicts_[a].why == Why::made_of_weights) continue;
+        const std::string_view its_shape = flow_.vertex(a).shape;
+        const bool comparable = !shape.empty() && shape != "?" && !its_shape.empty() && its_shape != "?";
+        if (comparable && its_shape != shape) return false;
+        shape = its_shape;
+        ++values;
+    }
+    return values == 2;
+}
 
 /// The residual stream: what comes from the layer before, and what the branches are added to. It belongs to no branch.
 void GroupFinder::find_stream() {
     on_stream_.assign(flow_.size(), 0);
     for (FlowId v = 0; v < flow_.size(); ++v) {
-        if (flow_.kind(v) != VertexKind::op) continue;
-        const std::string_view bare = flow_.bare(v);
+        if (flow_.kind(v) != VertexKind::op || labels_[v].known) continue;
         const auto arguments = flow_.arguments(v);
-        if (bare == "getitem" && !arguments.empty()) {
+        if (flow_.op(v).is_getitem && !arguments.empty()) {
             // A fused add and norm returns the sum beside the normed value.
             on_stream_[v] = labels_[arguments[0]].group == Group::norm && flow_.picked_result(v) > 0 ? 1 : 0;
-        } else if (is_cast(bare) && !arguments.empty()) {
-            on_stream_[v] = on_stream_[arguments[0]];
-        } else if (bare == "add" || bare == "add_") {
-            std::size_t values = 0;
-            bool joins = false;
-            for (const FlowId a : arguments) {
-                if (flow_.is_number(a) || flow_.kind(a) == VertexKind::weight || verdicts_[a].why == Why::made_of_weights) continue;
-                ++values;
-                joins = joins || on_stream_[a] != 0 || verdicts_[a].layer != verdicts_[v].layer;
-            }
-            on_stream_[v] = values == 2 && joins ? 1 : 0;
+        } else if (is_cast(flow_.bare(v)) && !arguments.empty() && (on_stream_[arguments[0]] != 0 || !same_layer(arguments[0], v))) {
+            // The cast that a norm begins with leaves the stream.
+            const auto users = flow_.users(v);
+            const auto keeps = [&](FlowId user) { return adds_two_values(user) || !same_layer(user, v); };
+            on_stream_[v] = std::any_of(users.begin(), users.end(), keeps) ? 1 : 0;
+        } else if (adds_two_values(v)) {
+            // Where norms come after the branches, what they return is the stream.
+            const bool joins = std::any_of(arguments.begin(), arguments.end(), [&](FlowId a) {
+                return on_stream_[a] != 0 || verdicts_[a].layer != verdicts_[v].layer || (labels_[a].known && labels_[a].group == Group::norm);
+            });
+            on_stream_[v] = joins ? 1 : 0;
         }
     }
 }
@@ -215,11 +248,14 @@ GroupLabel GroupFinder::settle(FlowId v) const {
         if (before.sub_group != after.sub_group && after.sub_group != nullptr && before.sub_group == nullptr) label = after;
         return label;
     }
-    if (one_after && after.group == Group::norm && !is_shape_only(bare)) return after;
+    // A norm has its first ops and a last cast; nothing with weights of its own, and nothing more behind it.
+    const bool has_weights = !weights(v).empty();
+    if (one_after && after.group == Group::norm && !is_shape_only(bare) && !has_weights) return after;
     if (one_before && (is_cast(bare) || before.group != Group::norm)) return before;
-    if (one_after) return after;
-    if (one_before) return before;
-    return before.known ? before : after;
+    if (one_after && !(has_weights && after.group == Group::norm)) return after;
+    if (adds_two_values(v) && several_before_[v] != 0 && before.group != Group::moe) return {};  // branches side by side
+    const GroupLabel& either = before.known ? before : after;
+    return either.group == Group::norm ? GroupLabel{} : either;
 }
 
 }  // namespace adpipe::member

@@ -48,6 +48,9 @@ private:
     std::size_t layer_slot(LayerIndex layer) const { return static_cast<std::size_t>(layer - no_layer); }
     void spread();
     void find_stream();
+    void look_around();
+    bool adds_two_values(FlowId v) const;
+    bool same_layer(FlowId a, FlowId b) const;
     bool same_owner(FlowId a, FlowId b) const;
     GroupLabel settle(FlowId v) const;
 

@@ -159,12 +159,12 @@ void LayerSolver::decide_after(FlowId v, LayerIndex users) {
     if (down_[v] != none_below && per_layer_[v] != no_layer && shared_[v] == 0) {
         // Such as what each decoder layer makes of the encoder's output.
         decide(v, std::min(users, per_layer_[v]), Why::per_layer);
-    } else if (!is_last(layer) && users > layer && users < count_) {
+    } else if (!is_last(layer) && users > layer && users < count_ && same_stack(layer, users)) {
         const bool first = like_first_[v] != no_flow;
         const LayerIndex after = first ? std::min(users, like_first_layer_[v]) : users;
         const bool is_after = first || after_cut_[v] != 0;
         decide(v, is_after ? after : layer, is_after ? Why::after_cut : Why::before_cut, cut_of_[v]);
-    } else if (down_[v] == none_below && live_[v] == 0) {
+    } else if (down_[v] == none_below && live_[v] == 0 && leads_outside_[v] == 0) {
         decide(v, layer, Why::dead_end);
     } else if (down_[v] == none_below && !is_last(layer) && leads_outside_[v] == 0) {
         decide(v, layer, Why::side_result);

@@ -41,8 +41,19 @@ void for_each_number(std::string_view name, Take take) {
 LayerNames::LayerNames(std::vector<std::string> words, std::vector<std::string> compounds)
     : words_(std::move(words)), compounds_(std::move(compounds)) {}
 
+/// Where the module name that ends before `end` begins: names written with '_' for '.' have module names of several tokens.
+std::size_t LayerNames::module_begin(std::string_view name, std::size_t end) const {
+    const std::string_view path = name.substr(0, end);
+    for (const std::string& compound : compounds_) {
+        if (!path.ends_with(compound)) continue;
+        const std::size_t begin = end - compound.size();
+        if (begin == 0 || is_separator(path[begin - 1])) return begin;
+    }
+    return token_begin(name, end);
+}
+
 bool LayerNames::is_layer_word(std::string_view name, std::size_t end) const {
-    const std::size_t begin = token_begin(name, end);
+    const std::size_t begin = module_begin(name, end);
     const std::string_view word = name.substr(begin, end - begin);
     return std::find(words_.begin(), words_.end(), word) != words_.end();
 }
@@ -128,11 +139,19 @@ std::string LayerNames::last_module(std::string_view path) const {
     const std::size_t word = token_begin(path, path.size());
     if (word == 0) return {};
     const std::string_view parent = path.substr(0, word - 1);
-    for (const std::string& compound : compounds_) {
-        if (parent.size() < compound.size() || parent.substr(parent.size() - compound.size()) != compound) continue;
-        if (parent.size() == compound.size() || is_separator(parent[parent.size() - compound.size() - 1])) return compound;
+    return std::string{parent.substr(module_begin(parent, parent.size()))};
+}
+
+std::string LayerNames::with_dots(std::string_view path) const {
+    std::string dotted{path};
+    if (path.find('.') != std::string_view::npos) return dotted;
+    for (std::size_t end = path.size(); end > 0;) {
+        const std::size_t begin = module_begin(path, end);
+        if (begin == 0) break;
+        dotted[begin - 1] = '.';
+        end = begin - 1;
     }
-    return std::string{parent.substr(token_begin(parent, parent.size()))};
+    return dotted;
 }
 
 void LayerNames::name_stacks() {
@@ -146,7 +165,7 @@ void LayerNames::name_stacks() {
         }
         // Not unique: the whole path of the module that holds the layers.
         const std::size_t word = token_begin(container.path, container.path.size());
-        container.stack = word > 1 ? container.path.substr(0, word - 1) : container.path;
+        container.stack = word > 1 ? with_dots(std::string_view{container.path}.substr(0, word - 1)) : container.path;
     }
 }
 

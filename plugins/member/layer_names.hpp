@@ -53,6 +53,8 @@ private:
         LayerId layer;
     };
     std::optional<Found> find_number(std::string_view name) const;
+    std::size_t module_begin(std::string_view name, std::size_t end) const;
+    std::string with_dots(std::string_view path) const;
     bool is_layer_word(std::string_view name, std::size_t end) const;
     std::string last_module(std::string_view path) const;
 

@@ -264,3 +264,31 @@ TEST_CASE("what only a check reads, or nothing, is where that is from which it w
     CHECK(m.layer("p") == "prologue");
     check_layers(m, {"c", "s", "e", "k", "g", "a"}, {0, 1, 2, 3});
 }
+
+TEST_CASE("a text model that reads an inner layer of a vision tower: what leads there is behind the tower, and so is its unread end (LLaVA)") {
+    std::string text{"pixels:\nids:\nv-1 = conv(pixels, $vision_tower_embed_weight)"};
+    for (int n = 0; n < 3; ++n) {
+        text += in_layer(R"(
+            o{n} = linear(v{p}, $vision_tower_encoder_layers_{n}_mlp_weight)
+            v{n} = aten.add.Tensor(v{p}, o{n})
+        )", n);
+    }
+    text += R"(
+        pooled = norm(v2, $vision_tower_post_norm_weight)
+        s = aten.slice.Tensor(v1, 1, 1, 17)
+        p = linear(s, $projector_weight)
+        e = aten.embedding.default($language_model_embed_weight, ids)
+        a-1 = aten.masked_scatter.default(e, p)
+    )";
+    for (int n = 0; n < 3; ++n) {
+        text += in_layer(R"(
+            w{n} = norm(a{p}, $language_model_layers_{n}_norm_weight)
+            x{n} = linear(w{n}, $language_model_layers_{n}_mlp_weight)
+            a{n} = aten.add.Tensor(a{p}, x{n})
+        )", n);
+    }
+    const Members m(text + "f = norm(a2, $language_model_norm_weight)\nout f");
+    check_all(m, {"pooled", "s", "p"}, "epilogue");
+    check_layers(m, {"v", "w", "a"}, {0, 1, 2});
+    CHECK(m.layer("e") == "prologue");
+}

@@ -155,3 +155,83 @@ TEST_CASE("a family's rules win over the common ones") {
     REQUIRE_FALSE(rules.groups.empty());
     CHECK(rules.groups.front().group == Group::other);
 }
+
+TEST_CASE("no group reaches across the residual stream: a norm's first cast is the norm's, what scales a branch is the branch's") {
+    const Members m(R"(
+        ids:
+        x = aten.embedding.default($model_embed_weight, ids)
+        f = aten.to.dtype(x, torch.float32)
+        p = aten.pow.Tensor_Scalar(f, 2)
+        c = aten.to.dtype(p, torch.bfloat16)
+        w = aten.mul.Tensor($model_layers_0_input_layernorm_weight, c)
+        q = linear(w, $model_layers_0_self_attn_o_proj_weight)
+        r = aten.mul.Tensor(q, 0.22)
+        s = aten.add.Tensor(x, r)
+        f2 = aten.to.dtype(s, torch.float32)
+        p2 = aten.pow.Tensor_Scalar(f2, 2)
+        c2 = aten.to.dtype(p2, torch.bfloat16)
+        w2 = aten.mul.Tensor($model_layers_0_post_attention_layernorm_weight, c2)
+        u = linear(w2, $model_layers_0_mlp_up_proj_weight)
+        y = aten.add.Tensor(s, u)
+        k = norm(y, $model_layers_1_input_layernorm_weight)
+        out k
+    )");
+    for (const char* node : {"p", "c", "w", "f2", "p2", "c2", "w2"}) {
+        CAPTURE(node);
+        CHECK(m.group(node) == "norm");
+    }
+    CHECK(m.group("r") == "attention");
+    CHECK(m.group("s") == "other");
+    CHECK(m.group("u") == "mlp");
+}
+
+TEST_CASE("norms after the branches: their results are the stream, and a projection that no rule knows is no norm") {
+    const Members m(R"(
+        ids:
+        x = aten.embedding.default($bert_embed_weight, ids)
+        a = linear(x, $bert_encoder_layer_0_attention_self_value_weight)
+        d = aten.dropout.default(a, 0.1)
+        s = aten.add.Tensor(d, x)
+        w = aten.layer_norm.default(s, 64, $bert_encoder_layer_0_attention_output_LayerNorm_weight)
+        i = linear(w, $bert_encoder_layer_0_intermediate_dense_weight)
+        g = aten.gelu.default(i)
+        j = linear(w, $bert_encoder_layer_0_novelty_weight)
+        t = aten.tanh.default(j)
+        o = linear(g, $bert_encoder_layer_0_output_dense_weight)
+        y = aten.add.Tensor(o, w)
+        z = aten.layer_norm.default(y, 64, $bert_encoder_layer_0_output_LayerNorm_weight)
+        k = linear(z, $bert_encoder_layer_1_attention_self_value_weight)
+        out k, t
+    )");
+    CHECK(m.group("d") == "attention");
+    CHECK(m.group("s") == "other");
+    CHECK(m.group("w") == "norm");
+    for (const char* node : {"i", "g", "o"}) CHECK(m.group(node) == "mlp");
+    for (const char* node : {"y", "j", "t"}) CHECK(m.group(node) == "other");
+    CHECK(m.group("z") == "norm");
+}
+
+TEST_CASE("what only prepares the input of experts is theirs, and branches side by side meet in none of them") {
+    const Members m(R"(
+        ids:
+        x = aten.embedding.default($model_embed_weight, ids)
+        w = norm(x, $model_layers_0_input_layernorm_weight)
+        r = linear(w, $model_layers_0_mlp_router_weight)
+        t = aten.topk.default(r, 2)
+        v = aten.repeat_interleave.self_int(w, 2)
+        e = aten.index.Tensor($model_layers_0_mlp_experts_up_proj, t)
+        b = aten.bmm.default(e, v)
+        y = aten.add.Tensor(x, b)
+        n = norm(y, $model_layers_1_input_layernorm_weight)
+        a = linear(n, $model_layers_1_self_attn_o_proj_weight)
+        c = linear(n, $model_layers_1_mlp_down_proj_weight)
+        d = aten.add.Tensor(a, c)
+        z = aten.add.Tensor(y, d)
+        out z
+    )");
+    CHECK(m.group("w") == "norm");
+    CHECK(m.group("v") == "moe/moe_experts");
+    CHECK(m.group("b").substr(0, 3) == "moe");
+    CHECK(m.group("d") == "other");
+    CHECK(m.group("z") == "other");
+}

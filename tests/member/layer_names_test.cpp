@@ -70,10 +70,16 @@ TEST_CASE("stacks are called by the module that holds the layers, by its whole p
     CHECK(n.containers()[0].stack == "encoder");
     CHECK(n.containers()[1].stack == "decoder");
     CHECK(n.containers()[2].stack == "language_model");
-    LayerNames twice = names();
-    twice.of_weight("audio_encoder_layers_0_w");
-    twice.of_weight("image_encoder_layers_0_w");
+    LayerNames twice({"layers"}, {"text_model", "vision_model"});
+    twice.of_weight("text_model_encoder_layers_0_w");
+    twice.of_weight("vision_model_encoder_layers_0_w");
     twice.name_stacks();
-    CHECK(twice.containers()[0].stack == "audio_encoder");
-    CHECK(twice.containers()[1].stack == "image_encoder");
+    CHECK(twice.containers()[0].stack == "text_model.encoder");
+    CHECK(twice.containers()[1].stack == "vision_model.encoder");
+}
+
+TEST_CASE("a module name that ends in a word for layers holds no layers") {
+    LayerNames n({"layers"}, {"conv_layers"});
+    CHECK_FALSE(n.of_weight("wav2vec2_feature_extractor_conv_layers_0_conv_weight").has_value());
+    CHECK(n.of_weight("wav2vec2_encoder_layers_0_fc1_weight").has_value());
 }
