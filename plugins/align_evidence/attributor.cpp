@@ -2,6 +2,7 @@
 
 #include "companion.hpp"
 #include "passes.hpp"
+#include "stream_continuity.hpp"
 #include "time_order.hpp"
 
 #include "../shared/huge_pages.hpp"
@@ -68,19 +69,28 @@ private:
 
     void align_all() {
         aligned_.resize(passes_.size());
-        constexpr int rounds = 2;
+        // The first knows the rules alone, the second what ops launched; the third what is known of the streams around those still open.
+        constexpr int rounds = 3;
         for (int round = 0; round < rounds; ++round) {
-            SequenceMemory learned(std::any_of(passes_.begin(), passes_.end(), [](const Pass& pass) { return pass.losses; }));
+            const bool losses = std::any_of(passes_.begin(), passes_.end(), [](const Pass& pass) { return pass.losses; });
+            SequenceMemory learned(losses);
+            SequenceMemory learned_by_streams(losses);
             bool all_sure = true;
             for (std::size_t p = 0; p < passes_.size(); ++p) {
-                align_one(p, round);
+                if (round < 2 || order_is_open(passes_[p])) align_one(p, round);
                 learn(p, learned);
+                if (order_is_open(passes_[p])) learn(p, learned_by_streams);
                 all_sure = all_sure && (is_part(passes_[p]) || is_sure(aligned_[p]));
             }
             if (all_sure) break;
             memory_ = std::move(learned);
+            memory_by_streams_ = std::move(learned_by_streams);
         }
     }
+
+    /// True if the pass is a chain per stream. Two like ops on two streams may then stand in either's place, and the choice of another pass, which
+    /// may have run another number of tokens with other kernels, must not decide between them.
+    static bool order_is_open(const Pass& pass) { return pass.chains.size() > 1; }
 
     void align_one(std::size_t p, int round) {
         const Pass& pass = passes_[p];
@@ -93,7 +103,12 @@ private:
         input.ops = ops;
         input.chains = pass.chains;
         input.model = &model_;
-        input.memory = round == 0 ? nullptr : &memory_;
+        std::vector<float> preference;
+        if (round > 0) {
+            input.memory = order_is_open(pass) ? &memory_by_streams_ : &memory_;
+            if (order_is_open(pass) && aligned_[p].aligned) preference = stream_continuity(aligned_[p], producers(), pass.chains.size());
+            input.chain_preference = preference;
+        }
         input.scope_fit = [this](std::uint32_t scope, std::uint32_t op) { return scopes_.fit(scope, op); };
         input.losses = pass.losses;
         const bool nothing_fixed = std::all_of(pass.fixed_op.begin(), pass.fixed_op.end(), [](std::uint32_t op) { return op == OpTable::no_op; });
@@ -109,6 +124,11 @@ private:
         }
         aligned_[p] = std::move(best);
         if (pass.replay && aligned_[p].aligned) expected_kernels_ = std::max(expected_kernels_, placed(aligned_[p]));
+    }
+
+    const std::vector<std::vector<std::uint32_t>>& producers() {
+        if (producers_.empty()) producers_ = ops_.producers();
+        return producers_;
     }
 
     static std::size_t placed(const LatticeResult& result) {
@@ -451,7 +471,9 @@ private:
     std::vector<Pass> passes_;
     std::vector<LatticeResult> aligned_;
     std::vector<std::vector<Answer>> answered_;  ///< per pass and slot
-    SequenceMemory memory_;
+    std::vector<std::vector<std::uint32_t>> producers_;  ///< per op, once asked for
+    SequenceMemory memory_;             ///< of all passes
+    SequenceMemory memory_by_streams_;  ///< of those whose order is open
     std::size_t expected_kernels_ = 0;
     std::vector<bool> runs_repeatedly_;  ///< per step: a warm-up that went through the graph several times without a pause
     std::vector<std::uint32_t> op_of_kernel_;

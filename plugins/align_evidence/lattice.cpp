@@ -163,10 +163,11 @@ private:
             link(from, state_in(next, key), op, 0, 0, none);
             for (std::size_t c = 0; c < chain_count_; ++c) {
                 const double chain_weight = chain_count_ == 1 ? 0.0 : ((c == main_chain_) != o.side_stream ? own_chain : other_chain);
+                const double preference = in_.chain_preference.empty() ? 0.0 : in_.chain_preference[op * chain_count_ + c];
                 run_lengths(op, profile, c, position(key, c));
                 for (std::size_t n = 0; n < lengths_.size(); ++n) {
                     if (lengths_[n] == impossible) continue;
-                    const double weight = lengths_[n] + chain_weight;
+                    const double weight = lengths_[n] + chain_weight + preference;
                     if (states_[from].forward + weight < floor - beam) continue;
                     link(from, state_in(next, advance(key, c, n + 1)), op, c, n + 1, weight);
                 }

@@ -63,6 +63,8 @@ struct LatticeInput {
     ScopeFit scope_fit;
     std::uint32_t passes = 1;  ///< how often the kernels run through the ops
     bool losses = false;  ///< kernels may be missing from the recording
+    /// Per op and chain, where it is known: log factor for the op's kernels being in that chain. Empty: nothing is known.
+    std::span<const float> chain_preference;
 };
 
 /// An op and how sure it is.

@@ -95,6 +95,19 @@ void OpTable::add_paths(std::uint32_t op, VertexId v) {
     for (const std::string& text : own) paths_.push_back({text, op});
 }
 
+std::vector<std::vector<std::uint32_t>> OpTable::producers() const {
+    std::unordered_map<VertexId, std::uint32_t> op_of;
+    for (std::uint32_t op = 0; op < vertices_.size(); ++op) op_of.emplace(vertices_[op], op);
+    std::vector<std::vector<std::uint32_t>> producers(vertices_.size());
+    for (std::uint32_t op = 0; op < vertices_.size(); ++op) {
+        for (const Edge& edge : graph_.inputs(vertices_[op])) {
+            const auto source = op_of.find(edge.source);
+            if (edge.kind == EdgeKind::data && source != op_of.end()) producers[op].push_back(source->second);
+        }
+    }
+    return producers;
+}
+
 std::uint32_t OpTable::find(std::string_view name) const {
     const auto found = by_name_.find(name);
     return found == by_name_.end() ? no_op : found->second;

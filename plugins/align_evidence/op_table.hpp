@@ -28,6 +28,8 @@ public:
     const std::vector<LatticeOp>& lattice_ops() const noexcept { return lattice_ops_; }
 
     static constexpr std::uint32_t no_op = 0xffffffffU;
+    /// Per op, the ops whose values it uses.
+    std::vector<std::vector<std::uint32_t>> producers() const;
     /// The op of that name, or no_op.
     std::uint32_t find(std::string_view name) const;
     /// Whether the op, or a weight that it uses, lies in the module whose path is `prefix` ("model_layers_5_mlp").
