@@ -351,6 +351,23 @@ void LayerSolver::learn_from(Pair pair, LayerIndex here, LayerIndex there) {
     if (there == table_.last_of_stack(here) && up_[a] == here && up_[b] == there) like_last_[a] = b;
 }
 
+/// What follows an op that the last layer does not have, has no counterpart there either; so has what comes before one that the first lacks.
+void LayerSolver::spread_tests() {
+    const auto open_alike = [&](FlowId a, FlowId b) { return undecided(a) && undecided(b) && up_[a] == up_[b]; };
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (!undecided(v) || like_last_[v] != no_flow || tested_last_[v] != 0) continue;
+        for (const FlowId s : flow_.sources(v)) {
+            if (open_alike(s, v) && tested_last_[s] != 0 && like_last_[s] == no_flow) tested_last_[v] = 1;
+        }
+    }
+    for (FlowId v = flow_.size(); v-- > 0;) {
+        if (!undecided(v) || like_first_[v] != no_flow || tested_first_[v] != 0) continue;
+        for (const FlowId user : flow_.users(v)) {
+            if (open_alike(user, v) && tested_first_[user] != 0 && like_first_[user] == no_flow && inner_match_[user] == 0) tested_first_[v] = 1;
+        }
+    }
+}
+
 /// A value that one layer alone reads, but whose counterpart several others share, is shared as well; so is all that it is made from.
 void LayerSolver::spread_sharing() {
     std::vector<FlowId> group(flow_.size());

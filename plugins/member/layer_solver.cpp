@@ -31,6 +31,7 @@ std::vector<Verdict> LayerSolver::solve() {
     align_layers();
     sweep_results();
     spread_sharing();
+    spread_tests();
     find_cuts();
     decide_middle();
     transfer_to_ends();

@@ -133,6 +133,7 @@ private:
     bool alike(FlowId a, FlowId b, LayerIndex here, LayerIndex there);
     bool differs_by_layer_number(FlowId a, FlowId b, LayerIndex here, LayerIndex there) const;
     void learn_from(Pair pair, LayerIndex here, LayerIndex there);
+    void spread_tests();
     void spread_sharing();
     // Cuts: layer_cuts.cpp
     void find_cuts();
