@@ -187,8 +187,10 @@ void LayerSolver::sweep_down() {
             if (!flow_.is_number(s)) up_values_[v] = std::max(up_values_[v], up_values_[s]);
         }
         if (!foreign_call_.empty() && foreign_call_[v] != 0) own = no_layer;
-        // Nor do weights of an earlier layer tell anything after a later one.
-        const bool called_again = own != no_layer && up_[v] > own && same_stack(up_[v], own);
+        // Weights of an earlier layer after a later one: a block called again, or one late use. Nothing follows from it for what is near.
+        const bool late = own != no_layer && up_[v] > own && same_stack(up_[v], own);
+        const bool called_again = late && !reused_.empty() && claim(v, false) == no_layer;
+        out_of_order_ = out_of_order_ || (late && is_op(v) && !called_again);
         if (is_op(v) && !called_again) own_[v] = own;
         if (own_[v] != no_layer && own_[v] >= nearest_up_[v].layer) nearest_up_[v] = {own_[v], v};
         const LayerIndex is_in = believed_name(v) ? evidence_.of[v].layer : own_[v];
@@ -217,6 +219,8 @@ void LayerSolver::sweep_up() {
             down_[v] = std::min(down_[v], down_[user]);
             if (nearest_down_[user].layer < nearest_down_[v].layer) nearest_down_[v] = nearest_down_[user];
         }
+        const bool late = own_[v] != no_layer && own_[v] < up_[v] && same_stack(own_[v], up_[v]);
+        if (late) continue;
         if (own_[v] != no_layer && own_[v] <= nearest_down_[v].layer) nearest_down_[v] = {own_[v], v};
         const Evidence::Entry& evidence = evidence_.of[v];
         const bool named = evidence.kind == Evidence::Kind::layer && evidence.layer == up_[v];

@@ -84,6 +84,8 @@ public:
 
     /// Names that contradict the dataflow, and were not believed.
     const std::vector<FlowId>& stale_names() const { return stale_names_; }
+    /// True if a weight of one layer was used after those of a later one: LayerTable::reorder may find a better order.
+    bool out_of_order() const { return out_of_order_; }
 
 private:
     static constexpr LayerIndex none_below = 1'000'000;  ///< `down` of what no layer depends on
@@ -175,6 +177,7 @@ private:
     const LayerIndex count_;
     std::vector<Verdict> verdict_;
     std::vector<FlowId> stale_names_;
+    bool out_of_order_ = false;
 
     // Per vertex.
     std::vector<std::uint8_t> constant_;         ///< made of weights alone

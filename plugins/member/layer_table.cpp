@@ -54,6 +54,7 @@ LayerTable::LayerTable(const GraphModel& graph, const FlowGraph& flow, LayerName
         const auto first = static_cast<LayerIndex>(layers_.size());
         const auto last = first + static_cast<LayerIndex>(numbers[container].size()) - 1;
         for (const LayerId number : numbers[container]) {
+            by_number_.push_back(size());
             layers_.push_back({container, number});
             first_.push_back(first);
             last_.push_back(last);
@@ -73,12 +74,79 @@ LayerTable::LayerTable(const GraphModel& graph, const FlowGraph& flow, LayerName
 LayerIndex LayerTable::find(std::uint32_t container, LayerId number) const {
     for (LayerIndex i = 0; i < size(); i = last_of_stack(i) + 1) {
         if (layer(i).container != container) continue;
-        const auto begin = layers_.begin() + i;
-        const auto end = layers_.begin() + last_of_stack(i) + 1;
-        const auto at = std::lower_bound(begin, end, number, [](const Entry& entry, LayerId n) { return entry.number < n; });
-        return at != end && at->number == number ? static_cast<LayerIndex>(at - layers_.begin()) : no_layer;
+        const auto begin = by_number_.begin() + i;
+        const auto end = by_number_.begin() + last_of_stack(i) + 1;
+        const auto at = std::lower_bound(begin, end, number, [&](LayerIndex position, LayerId n) { return layer(position).number < n; });
+        return at != end && layer(*at).number == number ? *at : no_layer;
     }
     return no_layer;
+}
+
+/// [a][b]: a use of b's weights depends on a use of a's.
+std::vector<std::vector<bool>> LayerTable::precedences(const FlowGraph& flow) const {
+    const auto count = static_cast<std::size_t>(size());
+    const std::size_t words = (count + 63) / 64;
+    std::vector<std::uint64_t> before(static_cast<std::size_t>(flow.size()) * words, 0);
+    std::vector<LayerIndex> of_constant = of_weight_;
+    std::vector<std::uint8_t> constant(flow.size(), 0);
+    std::vector<std::vector<bool>> precedes(count, std::vector<bool>(count, false));
+    for (FlowId v = 0; v < flow.size(); ++v) {
+        const auto sources = flow.sources(v);
+        const auto is_constant = [&](FlowId s) { return constant[s] != 0; };
+        constant[v] = is_weight(v) || (!sources.empty() && std::all_of(sources.begin(), sources.end(), is_constant)) ? 1 : 0;
+        LayerIndex own = no_layer;
+        for (const FlowId s : sources) {
+            if (is_constant(s)) own = std::max(own, of_constant[s]);
+            else for (std::size_t w = 0; w < words; ++w) before[v * words + w] |= before[s * words + w];
+        }
+        if (constant[v] != 0) of_constant[v] = std::max(of_constant[v], own);
+        if (constant[v] != 0 || own == no_layer) continue;
+        for (LayerIndex a = first_of_stack(own); a <= last_of_stack(own); ++a) {
+            const auto bit = static_cast<std::size_t>(a);
+            if (a != own && (before[v * words + bit / 64] >> (bit % 64) & 1U) != 0) precedes[bit][static_cast<std::size_t>(own)] = true;
+        }
+        before[v * words + static_cast<std::size_t>(own) / 64] |= std::uint64_t{1} << (own % 64);
+    }
+    return precedes;
+}
+
+std::vector<LayerIndex> LayerTable::reorder(const FlowGraph& flow) {
+    const auto precedes = precedences(flow);
+    const auto wholly_before = [&](LayerIndex a, LayerIndex b) {
+        const auto i = static_cast<std::size_t>(a);
+        const auto j = static_cast<std::size_t>(b);
+        return precedes[i][j] && !precedes[j][i];
+    };
+    // The lowest number that nothing left must come before; the lowest of all where they go in a circle.
+    std::vector<LayerIndex> order;
+    std::vector<std::uint8_t> placed(layers_.size(), 0);
+    for (LayerIndex position = 0; position < size(); ++position) {
+        LayerIndex next = no_layer;
+        LayerIndex lowest = no_layer;
+        for (LayerIndex a = first_of_stack(position); a <= last_of_stack(position) && next == no_layer; ++a) {
+            if (placed[static_cast<std::size_t>(a)] != 0) continue;
+            if (lowest == no_layer) lowest = a;
+            bool waits = false;
+            for (LayerIndex b = first_of_stack(position); b <= last_of_stack(position) && !waits; ++b) {
+                waits = placed[static_cast<std::size_t>(b)] == 0 && wholly_before(b, a);
+            }
+            if (!waits) next = a;
+        }
+        order.push_back(next != no_layer ? next : lowest);
+        placed[static_cast<std::size_t>(order.back())] = 1;
+    }
+    if (std::is_sorted(order.begin(), order.end())) return {};
+    const std::vector<Entry> old = layers_;
+    std::vector<LayerIndex> new_of(layers_.size(), no_layer);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        layers_[i] = old[static_cast<std::size_t>(order[i])];
+        new_of[static_cast<std::size_t>(order[i])] = static_cast<LayerIndex>(i);
+    }
+    for (LayerIndex& layer : of_weight_) {
+        if (layer != no_layer) layer = new_of[static_cast<std::size_t>(layer)];
+    }
+    for (LayerIndex& position : by_number_) position = new_of[static_cast<std::size_t>(position)];
+    return new_of;
 }
 
 std::vector<LayerTable::Named> LayerTable::read_weights(const GraphModel& graph, const FlowGraph& flow, LayerNames& names,

@@ -31,6 +31,9 @@ public:
     LayerIndex first_of_stack(LayerIndex index) const { return first_[static_cast<std::size_t>(index)]; }
     LayerIndex last_of_stack(LayerIndex index) const { return last_[static_cast<std::size_t>(index)]; }
     bool same_stack(LayerIndex a, LayerIndex b) const { return layer(a).container == layer(b).container; }
+    /// Puts the layers of each stack in the order in which they run, as far as one comes wholly before the other, where that is not the order
+    /// of their numbers. Gives the new position of each old one; empty if nothing changed. Cost: layers times edges.
+    std::vector<LayerIndex> reorder(const FlowGraph& flow);
     /// Stacks in the order of computation.
     std::size_t stack_count() const { return stack_count_; }
 
@@ -50,7 +53,10 @@ private:
                                     const std::vector<std::string>& weight_endings);
     std::vector<std::uint32_t> order_stacks(const FlowGraph& flow, const std::vector<Named>& named, std::size_t containers) const;
 
+    std::vector<std::vector<bool>> precedences(const FlowGraph& flow) const;
+
     std::vector<Entry> layers_;
+    std::vector<LayerIndex> by_number_;  ///< positions in layers_, in each stack by number
     std::vector<LayerIndex> first_;
     std::vector<LayerIndex> last_;
     std::size_t stack_count_ = 0;

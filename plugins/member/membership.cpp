@@ -124,12 +124,27 @@ private:
         }
     }
 
-    void solve(Root& root) {
+    std::vector<Verdict> solve_layers(Root& root) {
         LayerSolver solver(root.flow, root.table, root.evidence);
-        const std::vector<Verdict> verdicts = solver.solve();
-        if (names_ != NameUse::first) {  // else the name was taken at its word
-            for (const FlowId v : solver.stale_names()) note_stale_name(root.flow.vertex(v));
+        std::vector<Verdict> verdicts = solver.solve();
+        std::vector<FlowId> stale_names = solver.stale_names();
+        const std::vector<LayerIndex> new_of = solver.out_of_order() ? root.table.reorder(root.flow) : std::vector<LayerIndex>{};
+        if (!new_of.empty()) {
+            for (Evidence::Entry& entry : root.evidence.of) {
+                if (entry.layer != no_layer) entry.layer = new_of[static_cast<std::size_t>(entry.layer)];
+            }
+            LayerSolver again(root.flow, root.table, root.evidence);
+            verdicts = again.solve();
+            stale_names = again.stale_names();
         }
+        if (names_ != NameUse::first) {  // else the name was taken at its word
+            for (const FlowId v : stale_names) note_stale_name(root.flow.vertex(v));
+        }
+        return verdicts;
+    }
+
+    void solve(Root& root) {
+        const std::vector<Verdict> verdicts = solve_layers(root);
         auto finding_groups = std::async(std::launch::async | std::launch::deferred,
                                          [&] { return GroupFinder(root.flow, root.table, root.names, rules_, verdicts).find(); });
         ReasonWriter reasons(root.flow, root.table, root.names, layers_);

@@ -292,3 +292,56 @@ TEST_CASE("a text model that reads an inner layer of a vision tower: what leads 
     check_layers(m, {"v", "w", "a"}, {0, 1, 2});
     CHECK(m.layer("e") == "prologue");
 }
+
+TEST_CASE("a value reshaped before the first weight of a layer whose norms come last (WavLM)") {
+    const Members m(family("ids:\na-1 = norm(ids, $model_embed_norm_weight)", R"(
+        v{n} = aten.view.default(a{p}, 2, 79, 4, 16)
+        p{n} = aten.permute.default(v{n}, 0, 2, 1, 3)
+        g{n} = linear(p{n}, $model_layers_{n}_gate_weight)
+        q{n} = linear(a{p}, $model_layers_{n}_q_proj_weight)
+        o{n} = aten.mul.Tensor(q{n}, g{n})
+        b{n} = aten.add.Tensor(a{p}, o{n})
+        a{n} = norm(b{n}, $model_layers_{n}_norm_weight)
+    )", "out a{p}"));
+    check_layers(m, {"v", "p", "g", "q", "o", "b", "a"}, {0, 1, 2, 3});
+}
+
+TEST_CASE("layers that run in another order than their numbers say") {
+    std::string text{"ids:\na-1 = aten.embedding.default($model_embed_weight, ids)"};
+    int last = -1;
+    for (const int n : {0, 3, 1, 2}) {
+        std::string layer{R"(
+            f{n} = aten.to.dtype(a{l}, torch.float32)
+            p{n} = aten.pow.Tensor_Scalar(f{n}, 2)
+            y{n} = aten.mul.Tensor(f{n}, p{n})
+            z{n} = aten.mul.Tensor(y{n}, $model_layers_{n}_norm_weight)
+            u{n} = linear(z{n}, $model_layers_{n}_up_weight)
+            g{n} = aten.gelu.default(u{n})
+            d{n} = linear(g{n}, $model_layers_{n}_down_weight)
+            a{n} = aten.add.Tensor(a{l}, d{n})
+        )"};
+        for (std::size_t at = 0; (at = layer.find("{l}")) != std::string::npos;) layer.replace(at, 3, std::to_string(last));
+        text += in_layer(layer, n);
+        last = n;
+    }
+    text += "ff = aten.to.dtype(a2, torch.float32)\nfp = aten.pow.Tensor_Scalar(ff, 2)\nfy = aten.mul.Tensor(ff, fp)\n"
+            "fz = aten.mul.Tensor(fy, $model_norm_weight)\nout fz";
+    const Members m(text);
+    check_layers(m, {"f", "p", "y", "z", "u", "g", "d", "a"}, {0, 1, 2, 3});
+    check_all(m, {"ff", "fp", "fy", "fz"}, "epilogue");
+}
+
+TEST_CASE("a weight that a layer's work uses late, after a later layer's, is still its own layer's") {
+    const Members m(family("ids:\na-1 = aten.embedding.default($model_embed_weight, ids)", R"(
+        w{n} = norm(a{p}, $model_layers_{n}_norm_weight)
+        o{n} = linear(w{n}, $model_layers_{n}_mixer_weight)
+        a{n} = aten.add.Tensor(a{p}, o{n})
+    )", R"(
+        s1 = linear(a3, $model_layers_1_skip_weight)
+        f = norm(s1, $model_norm_weight)
+        out f
+    )"));
+    CHECK(m.layer("s1") == "1");
+    check_layers(m, {"w", "o", "a"}, {0, 1, 2, 3});
+    CHECK(m.layer("f") == "epilogue");
+}
