@@ -12,17 +12,20 @@ struct LayersOptions {
     std::string trace;
     LayerSource source;
     bool begins = false;
+    std::optional<std::string> companion;
     StepOptions steps{"all"};
     std::string format = "table";
 };
 
 PipelineBuilder layers_pipeline(const LayersOptions& options) {
     PipelineBuilder pipeline{"layers"};
-    add_trace(pipeline, options.trace);
-    options.steps.add_window(pipeline).with("all_ranks", true).with("may_be_empty", true);
-    PipelineBuilder::Step segment = options.source.add_kernels(pipeline);
+    if (options.companion) add_companion(pipeline, *options.companion, false);
+    add_trace(pipeline, options.trace).id("trace");
+    options.steps.add_window(pipeline).id("steps").from("trace", "trace").with("all_ranks", true).with("may_be_empty", true);
+    add_operators(pipeline, "steps", options.companion.has_value());
+    PipelineBuilder::Step segment = options.source.add_kernels(pipeline).from("window", "steps");
     if (options.source.pattern) segment.with("begins", options.begins);
-    pipeline.keep<GraphModel>().keep<Layers>().keep<Attribution>().keep<Segmentation>();
+    pipeline.keep<GraphModel>().keep<Layers>().keep<Attribution>().keep<Segmentation>().keep<Operators>();
     return pipeline;
 }
 
@@ -46,6 +49,7 @@ int cmd_layers(const Arguments& arguments) {
     line.option("range", "NAME", "a part of the name of ranges (NVTX, record_function) each of which is a layer",
                 &options.source.range);
     line.flag("begins", "with --pattern: layers begin at that kernel, not at the norm before it", &options.begins);
+    line.option("companion", "TRACE2", launch_companion_doc, &options.companion);
     options.steps.add_to(line);
     line.option("format", "FORMAT", "table, tsv or json (default: table); tsv and json list every kernel",
                 &options.format);
@@ -66,7 +70,8 @@ int cmd_layers(const Arguments& arguments) {
     const auto layers = result.artifact<Layers>();
     const auto attribution = result.artifact<Attribution>();
     const auto segmentation = result.artifact<Segmentation>();
-    const FoundLayers found{*graph, *layers, *attribution, *segmentation};
+    const auto operators = result.artifact<Operators>();
+    const FoundLayers found{*graph, *layers, *attribution, *segmentation, *operators};
     if (options.format == "tsv")
         write_layers_tsv(found);
     else if (options.format == "json")

@@ -16,6 +16,7 @@ struct MapOptions {
     std::string prefill;
     std::optional<std::string> decode;
     LayerSource source;
+    std::optional<std::string> companion;
     LayerSelection layers;
     std::string left = "prefill";
     std::string right = "decode";
@@ -30,6 +31,7 @@ void add_side(PipelineBuilder& pipeline, const MapOptions& options, const std::s
     add_trace(pipeline, trace).id(side);
     const std::string window = side + "_steps";
     pipeline.add("window.replay").with("phase", "all").with("may_be_empty", true).id(window).from("trace", side);
+    add_operators(pipeline, window, options.companion.has_value());
     options.source.add_kernels(pipeline).id(side + (options.source.dump ? "_kernels" : "_layers")).from("window", window);
 }
 
@@ -38,6 +40,7 @@ PipelineBuilder map_pipeline(const MapOptions& options) {
     if (options.output) pipeline.output(*options.output);
     pipeline.layers(options.layers);
     options.source.add_graph(pipeline);
+    if (options.companion) add_companion(pipeline, *options.companion, false);
     add_side(pipeline, options, options.prefill, "left");
     if (options.decode) add_side(pipeline, options, *options.decode, "right");
     std::vector<std::string> formats{options.format == "table" ? "terminal" : options.format};
@@ -86,6 +89,7 @@ int cmd_map(const Arguments& arguments) {
     line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)", &options.source.dump);
     line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.source.module);
     line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer", &options.source.pattern);
+    line.option("companion", "TRACE2", launch_companion_doc, &options.companion);
     line.option("format", "FORMAT", "table, markdown or html (default: table)", &options.format);
     line.option("output,o", "DIR", "write kernel_map.md and kernel_map.html there, beside the table", &options.output);
     run_options.add_to(line);

@@ -10,6 +10,7 @@ namespace {
 struct TablesOptions {
     std::string trace;
     LayerSource source;
+    std::optional<std::string> companion;
     StepOptions steps{"all"};
     std::string begin = "layer";
     std::string name = "layer";
@@ -20,11 +21,13 @@ PipelineBuilder tables_pipeline(const TablesOptions& options) {
     PipelineBuilder pipeline{"tables"};
     pipeline.output(options.output);
     options.source.add_graph(pipeline);
-    add_trace(pipeline, options.trace);
-    options.steps.add_window(pipeline).with("may_be_empty", true);
-    options.source.add_kernels(pipeline);
+    if (options.companion) add_companion(pipeline, *options.companion, false);
+    add_trace(pipeline, options.trace).id("trace");
+    options.steps.add_window(pipeline).id("steps").from("trace", "trace").with("may_be_empty", true);
+    add_operators(pipeline, "steps", options.companion.has_value());
+    options.source.add_kernels(pipeline).from("window", "steps");
     pipeline.add("render.layer_table").with("name", options.name).with("begin", options.begin);
-    pipeline.add("render.kernel_inventory").with("formats", std::vector<std::string>{"csv", "markdown"});
+    pipeline.add("render.kernel_inventory").from("window", "steps").with("formats", std::vector<std::string>{"csv", "markdown"});
     return pipeline;
 }
 
@@ -47,6 +50,7 @@ int cmd_tables(const Arguments& arguments) {
                 &options.source.pattern);
     line.option("range", "NAME", "without --dump: a part of the name of ranges each of which is a layer",
                 &options.source.range);
+    line.option("companion", "TRACE2", launch_companion_doc, &options.companion);
     options.steps.add_to(line);
     line.option("begin", "WHERE",
                 "what position 0 is: where the layer begins, or its attention kernel: layer (default), attention",

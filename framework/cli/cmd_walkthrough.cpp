@@ -9,9 +9,6 @@
 namespace adpipe::cli {
 namespace {
 
-constexpr const char* walk_companion_doc =
-    "another recording of the same model that saw what launched its kernels: of the capture of the graphs, or launched kernel by kernel";
-
 struct WalkOptions {
     std::string trace;
     LayerSource source;
@@ -24,25 +21,16 @@ struct WalkOptions {
     std::optional<std::string> output;
 };
 
-/// A trace with all that leads to source lines, where its format has such things.
-void add_detailed_trace(PipelineBuilder& pipeline, const std::string& file, const std::string& id) {
-    auto trace = add_trace(pipeline, file).id(id);
-    if (trace_stage(file) == "trace.kineto") trace.with("python", "all").with("details", true);
-}
-
 /// The trace, its steps, and those of its companion.
 void add_steps(PipelineBuilder& pipeline, const WalkOptions& options, bool may_be_empty) {
-    if (options.companion) {
-        add_detailed_trace(pipeline, *options.companion, "companion.trace");
-        pipeline.add("window.replay").id("companion.window").from("trace", "companion.trace").with("may_be_empty", true);
-    }
+    if (options.companion) add_companion(pipeline, *options.companion, true);
     add_detailed_trace(pipeline, options.trace, "trace");
     options.steps.add_window(pipeline).id("steps").from("trace", "trace").with("may_be_empty", may_be_empty);
 }
 
 /// Where documents go: to a directory, or to standard output.
 void add_document(PipelineBuilder::Step renderer, const WalkOptions& options) {
-    if (options.companion) renderer.from("companion", "companion.window");
+    if (options.companion) renderer.from("companion", companion_window);
     renderer.with("formats", std::vector<std::string>{options.output || options.format == "markdown" ? "markdown" : "terminal"}).with("print", !options.output);
 }
 
@@ -82,7 +70,7 @@ int cmd_walkthrough(const Arguments& arguments) {
     line.option("kernel", "KERNEL", "only this kernel of it: a part of its name, or its position", &options.kernel);
     options.steps.add_to(line);
     line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)", &options.source.dump);
-    line.option("companion", "TRACE2", walk_companion_doc, &options.companion);
+    line.option("companion", "TRACE2", launch_companion_doc, &options.companion);
     line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.source.module);
     line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer", &options.source.pattern);
     line.option("format", "FORMAT", "table or markdown (default: table)", &options.format);
@@ -110,7 +98,7 @@ int cmd_sources(const Arguments& arguments) {
                      "adpipe sources samples/served_model/simulated_served_model.trace.json.gz -o out"};
     line.argument("TRACE", "JSON of the PyTorch profiler, recorded with with_stack=True", &options.trace);
     options.steps.add_to(line);
-    line.option("companion", "TRACE2", walk_companion_doc, &options.companion);
+    line.option("companion", "TRACE2", launch_companion_doc, &options.companion);
     line.option("format", "FORMAT", "table or markdown (default: table)", &options.format);
     line.option("output,o", "DIR", "write source_trace.md there", &options.output);
     run_options.add_to(line);

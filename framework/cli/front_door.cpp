@@ -121,6 +121,23 @@ PipelineBuilder::Step StepOptions::add_window(PipelineBuilder& pipeline) const {
     return window;
 }
 
+void add_detailed_trace(PipelineBuilder& pipeline, const fs::path& file, const std::string& id) {
+    auto trace = add_trace(pipeline, file).id(id);
+    if (trace_stage(file) == "trace.kineto") trace.with("python", "all").with("details", true);
+}
+
+void add_companion(PipelineBuilder& pipeline, const fs::path& file, bool detailed) {
+    constexpr const char* id = "companion.trace";
+    if (detailed) add_detailed_trace(pipeline, file, id);
+    else add_trace(pipeline, file).id(id);
+    pipeline.add("window.replay").id(companion_window).from("trace", id).with("may_be_empty", true);
+}
+
+void add_operators(PipelineBuilder& pipeline, const std::string& window, bool companion) {
+    auto operators = pipeline.add("analyze.operators").id(window + ".operators").from("window", window);
+    if (companion) operators.from("companion", companion_window);
+}
+
 void add_attribution(PipelineBuilder& pipeline, const fs::path& trace, const StepOptions& steps, const std::optional<std::string>& companion,
                      const std::vector<std::pair<const char*, bool>>& window_flags) {
     // The companion first: what follows takes the newest of its kind, which is to be the trace in question.

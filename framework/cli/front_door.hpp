@@ -64,6 +64,19 @@ bool is_count(const std::string& text);
 inline constexpr const char* companion_doc =
     "another recording of the same model that says more: of the capture of the graphs, or with a range around each module or op";
 
+/// What a companion is that names operators, for --help.
+inline constexpr const char* launch_companion_doc =
+    "another recording of the same model that saw what launched its kernels: of the capture of the graphs, or launched kernel by kernel";
+inline constexpr const char* companion_window = "companion.window";
+
+/// Adds the companion's trace and its steps, which get the id `companion_window`. Before the trace in question. `detailed`: with all that leads to
+/// source lines.
+void add_companion(PipelineBuilder& pipeline, const std::filesystem::path& file, bool detailed);
+/// Adds a trace with all that leads to source lines, where its format has such things.
+void add_detailed_trace(PipelineBuilder& pipeline, const std::filesystem::path& file, const std::string& id);
+/// Adds the stage that finds the operators of the kernels in these steps. `companion`: whether there is one.
+void add_operators(PipelineBuilder& pipeline, const std::string& window, bool companion);
+
 /// Adds the stages that read a trace, choose its steps and put its kernels onto the graph's ops; `companion` is another recording, or none.
 void add_attribution(PipelineBuilder& pipeline, const std::filesystem::path& trace, const StepOptions& steps,
                      const std::optional<std::string>& companion, const std::vector<std::pair<const char*, bool>>& window_flags = {});

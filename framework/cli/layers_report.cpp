@@ -17,9 +17,9 @@
 namespace adpipe::cli {
 namespace {
 
-constexpr std::array<const char*, 18> layers_columns = {
-    "kind",  "row",     "start_ns", "duration_ns", "process",    "device",   "stream",   "step",       "phase",
-    "batch", "program", "stack",    "layer",       "layer_kind", "position", "category", "confidence", "name"};
+constexpr std::array<const char*, 19> layers_columns = {
+    "kind",    "row",   "start_ns", "duration_ns", "process",  "device",   "stream",     "step", "phase",   "batch",
+    "program", "stack", "layer",    "layer_kind",  "position", "category", "confidence", "name", "operator"};
 using LayersRow = std::array<std::string, layers_columns.size()>;
 constexpr const char* not_known = "-";
 
@@ -92,6 +92,8 @@ private:
         const StringId name = kernels.name[k];
         row_[15] = category(name, kind);
         row_[17] = names_[name].empty() ? not_known : names_[name];
+        const std::string& op = found_.operators.of(k);
+        row_[18] = op.empty() ? not_known : tsv_text(op);
         return row_;
     }
 
@@ -152,22 +154,19 @@ std::string headline(const FoundProgram& program) {
 }
 
 void add_profile(const FoundLayers& found, const FoundProgram& program, const render::LayerProfile& profile,
-                 std::string& text) {
+                 bool with_operators, std::string& text) {
     const Trace& trace = *found.attribution.window->trace;
     std::string title = fmt::format("\nkind {}: layers {}", profile.kind, layers_of_kind(found, program, profile.kind));
     if (profile.phase != Phase::unknown) title += fmt::format(" · {}", phase_text(profile.phase));
     if (profile.batch_size >= 0) title += fmt::format(" batch {}", profile.batch_size);
     text += title + fmt::format(" · {} × {}\n", render::count_text(profile.layers.size(), "layer"),
                                 render::count_text(profile.steps, "step"));
-    render::TextTable table({{"pos", true},
-                             {"kernel", false, 20},
-                             {"category"},
-                             {"calls", true},
-                             {"mean µs", true},
-                             {"min", true},
-                             {"max", true},
-                             {"share", true},
-                             {.head = "", .gap = 1}});
+    std::vector<render::TextTable::Column> columns{{"pos", true}, {"kernel", false, 20}, {"category"}};
+    if (with_operators) columns.push_back({"operator", false, 12});
+    columns.insert(
+        columns.end(),
+        {{"calls", true}, {"mean µs", true}, {"min", true}, {"max", true}, {"share", true}, {.head = "", .gap = 1}});
+    render::TextTable table(std::move(columns));
     Nanoseconds longest = 0;
     std::map<StringId, std::size_t> index;  // of the names of the rows
     std::vector<KernelName> names;
@@ -180,25 +179,27 @@ void add_profile(const FoundLayers& found, const FoundProgram& program, const re
     for (const render::ProfileRow& row : profile.rows) {
         const KernelName& name = names[index[row.name]];
         const KernelCategory category = row.kind == KernelKind::kernel ? name.category : KernelCategory::copy;
-        table.add_row({{std::to_string(row.position)},
-                       {short_names[index[row.name]]},
-                       {std::string{category_text(category)}},
-                       {render::count_text(row.time.count)},
-                       {render::microseconds_text(static_cast<Nanoseconds>(row.time.mean() + 0.5))},
-                       {render::microseconds_text(row.time.minimum)},
-                       {render::microseconds_text(row.time.maximum)},
-                       {render::percent_text(row.time.total, profile.total)},
-                       render::bar_cell(static_cast<double>(row.time.total), static_cast<double>(longest))});
+        std::vector<render::TextTable::Cell> cells{
+            {std::to_string(row.position)}, {short_names[index[row.name]]}, {std::string{category_text(category)}}};
+        if (with_operators) cells.push_back({commonest_operator(found.operators, row.kernels)});
+        cells.insert(cells.end(),
+                     {{render::count_text(row.time.count)},
+                      {render::microseconds_text(static_cast<Nanoseconds>(row.time.mean() + 0.5))},
+                      {render::microseconds_text(row.time.minimum)},
+                      {render::microseconds_text(row.time.maximum)},
+                      {render::percent_text(row.time.total, profile.total)},
+                      render::bar_cell(static_cast<double>(row.time.total), static_cast<double>(longest))});
+        table.add_row(std::move(cells));
     }
     table.add_rule();
-    table.add_row({{""},
-                   {"one layer"},
-                   {""},
-                   {render::count_text(profile.executions)},
-                   {render::microseconds_text(profile.total / std::max<Nanoseconds>(1, profile.executions))},
-                   {render::microseconds_text(profile.layer_sum.minimum)},
-                   {render::microseconds_text(profile.layer_sum.maximum)},
-                   {"100 %"}});
+    std::vector<render::TextTable::Cell> sum{{""}, {"one layer"}, {""}};
+    if (with_operators) sum.push_back({""});
+    sum.insert(sum.end(), {{render::count_text(profile.executions)},
+                           {render::microseconds_text(profile.total / std::max<Nanoseconds>(1, profile.executions))},
+                           {render::microseconds_text(profile.layer_sum.minimum)},
+                           {render::microseconds_text(profile.layer_sum.maximum)},
+                           {"100 %"}});
+    table.add_row(std::move(sum));
     text += table.text(output_terminal().columns, output_terminal().colour);
 }
 
@@ -234,11 +235,12 @@ std::string program_json(const FoundLayers& found, const FoundProgram& program) 
 
 void write_layers_table(const FoundLayers& found) {
     const render::LayerProfiles profiles = render::layer_profiles(found.graph, found.layers, found.attribution);
+    const bool with_operators = render::any_operator(found.operators, profiles);
     std::string text;
     for (const FoundProgram& program : found.segmentation.programs) {
         text += (text.empty() ? "" : "\n") + headline(program);
         for (const render::LayerProfile& profile : profiles.profiles) {
-            if (profile.module == program.module) add_profile(found, program, profile, text);
+            if (profile.module == program.module) add_profile(found, program, profile, with_operators, text);
         }
     }
     if (const std::size_t without = found.segmentation.steps_without_layers.size(); without > 0) {

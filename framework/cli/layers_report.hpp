@@ -3,6 +3,7 @@
 #include <adpipe/model/attribution.hpp>
 #include <adpipe/model/graph_fwd.hpp>
 #include <adpipe/model/layers.hpp>
+#include <adpipe/model/operators.hpp>
 #include <adpipe/model/segmentation.hpp>
 
 #include <string>
@@ -15,6 +16,7 @@ struct FoundLayers {
     const Layers& layers;
     const Attribution& attribution;
     const Segmentation& segmentation;
+    const Operators& operators;
 };
 
 /// For people: per program how many layers, how sure, the next best reading, and the kernels of each kind of layer.

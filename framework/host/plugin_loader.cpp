@@ -109,23 +109,28 @@ private:
         }
     }
 
-    /// Stages of one kind can stand in for one another, so they must make the same artifact. What is analysed is numbers of vertices, or names.
+    /// Stages of one kind can stand in for one another, so they must make the same artifact. What is analysed is numbers of vertices, or texts of
+    /// kernels: their names, their operators.
     void check_kind(const std::string& stage, std::span<const PortDecl> outputs) {
         struct KindOutput {
             std::string_view kind;
-            std::string_view artifact;
-            std::string_view other = {};
+            std::vector<std::string_view> artifacts;  ///< one of these
         };
-        constexpr KindOutput kinds[] = {{"select", "dump/1"},   {"parse", "graph/1"},       {"member", "layers/1"},
-                                        {"trace", "trace/1"},   {"window", "window/1"},     {"align", "attribution/1"},
-                                        {"analyze", "metrics/1", "kernel_names/1"}, {"segment", "attribution/1"}};
+        const KindOutput kinds[] = {{"select", {"dump/1"}},
+                                    {"parse", {"graph/1"}},
+                                    {"member", {"layers/1"}},
+                                    {"trace", {"trace/1"}},
+                                    {"window", {"window/1"}},
+                                    {"align", {"attribution/1"}},
+                                    {"analyze", {"metrics/1", "kernel_names/1", "operators/1"}},
+                                    {"segment", {"attribution/1"}}};
         const std::string_view kind = std::string_view{stage}.substr(0, stage.find('.'));
         for (const KindOutput& known : kinds) {
             if (known.kind != kind) continue;
             const bool makes_it = std::any_of(outputs.begin(), outputs.end(), [&](const PortDecl& port) {
-                return port.type != nullptr && (port.type == known.artifact || port.type == known.other);
+                return port.type != nullptr && std::find(known.artifacts.begin(), known.artifacts.end(), port.type) != known.artifacts.end();
             });
-            if (!makes_it) fault(fmt::format("{}: a {} stage has an output of type {}{}{}", stage, kind, known.artifact, known.other.empty() ? "" : " or ", known.other));
+            if (!makes_it) fault(fmt::format("{}: a {} stage has an output of type {}", stage, kind, fmt::join(known.artifacts, " or ")));
         }
     }
 

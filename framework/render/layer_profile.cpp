@@ -322,6 +322,15 @@ LayerProfiles layer_profiles(const GraphModel& graph, const Layers& layers, cons
     return Profiler(graph, layers, attribution).run();
 }
 
+bool any_operator(const Operators& operators, const LayerProfiles& profiles) {
+    const auto known = [&](const ProfileRow& row) {
+        return std::any_of(row.kernels.begin(), row.kernels.end(), [&](std::uint32_t k) { return operators.of_kernel[k] != 0; });
+    };
+    return std::any_of(profiles.profiles.begin(), profiles.profiles.end(), [&](const LayerProfile& profile) {
+        return std::any_of(profile.rows.begin(), profile.rows.end(), known);
+    });
+}
+
 std::string number_ranges(std::vector<std::int64_t> numbers) {
     std::sort(numbers.begin(), numbers.end());
     std::string text;

@@ -22,6 +22,7 @@ std::string_view maker_of(std::string_view artifact) {
     };
     constexpr Maker makers[] = {{"dump/1", "select"},   {"graph/1", "parse"},      {"layers/1", "member"},    {"trace/1", "trace"},
                                 {"window/1", "window"}, {"attribution/1", "align"}, {"metrics/1", "analyze"}, {"kernel_names/1", "analyze"},
+                                {"operators/1", "analyze"},
                                 {"segmentation/1", "segment"}};
     for (const Maker& maker : makers) {
         if (maker.artifact == artifact) return maker.kind;

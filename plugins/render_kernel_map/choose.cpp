@@ -17,6 +17,7 @@ using render::LayerProfile;
 struct Source {
     std::shared_ptr<const Layers> layers;
     std::shared_ptr<const Attribution> attribution;
+    std::shared_ptr<const Operators> operators;  ///< of its trace; may be none
     render::LayerProfiles profiles;
 };
 
@@ -38,7 +39,7 @@ std::vector<Source> sources(const Context& context) {
         // The last membership of a graph is the one that stages behind it see.
         const auto members = std::find_if(layers.rbegin(), layers.rend(), [&](const auto& l) { return l->graph_digest == digest; });
         if (graph == graphs.end() || members == layers.rend()) continue;
-        Source source{*members, attribution, {}};
+        Source source{*members, attribution, operators_of(context.many<Operators>("operators"), *attribution->window->trace), {}};
         source.profiles = render::layer_profiles(**graph, **members, *attribution);
         found.push_back(std::move(source));
     }
@@ -120,8 +121,8 @@ KernelMap map_of(const Chosen& left, const Chosen& right, const KindPair& pair, 
         throw Error("ADP-RND-023", fmt::format("layers of {} and {} kernels are too long to be laid side by side", rows, columns),
                     "`adpipe tables` writes each of them; `adpipe layers TRACE` shows whether these are layers at all");
     }
-    return make_map(make_side(*left.source->layers, *left.source->attribution, *pair.first, names),
-                    make_side(*right.source->layers, *right.source->attribution, *pair.second, names));
+    return make_map(make_side(*left.source->layers, *left.source->attribution, *pair.first, names, left.source->operators.get()),
+                    make_side(*right.source->layers, *right.source->attribution, *pair.second, names, right.source->operators.get()));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 // Two kinds of layer laid side by side, kernel by kernel: prefill beside decode, or one machine beside another.
 
+#include <adpipe/model/operators.hpp>
 #include <adpipe/render/layer_profile.hpp>
 
 #include <cstdint>
@@ -17,6 +18,7 @@ struct Cell {
     std::string part;  ///< what it does and where: "gemm before attention"
     KernelName name;
     std::string full_name;  ///< without "void "
+    std::string op;         ///< operator that launched it; empty: not known
     KernelCategory category = KernelCategory::other;
     render::Spread time;
     bool regular = true;              ///< false: runs only in some layers of the kind
@@ -63,8 +65,9 @@ struct KernelMap {
     std::vector<Row> rows;  ///< in the order of both sides
 };
 
-/// Fills a side from a profile of `attribution`'s steps.
-Side make_side(const Layers& layers, const Attribution& attribution, const render::LayerProfile& profile, const KernelNames& names);
+/// Fills a side from a profile of `attribution`'s steps. `operators`: of its trace, or nullptr.
+Side make_side(const Layers& layers, const Attribution& attribution, const render::LayerProfile& profile, const KernelNames& names,
+               const Operators* operators);
 
 /// Lays the sides side by side as a whole and in order.
 KernelMap make_map(Side left, Side right);

@@ -47,6 +47,7 @@ std::string kernel_html(const Side& side, std::size_t index) {
     add_fact(out, "kernel", cell.full_name);
     add_fact(out, "position", std::to_string(cell.position));
     add_fact(out, "library", cell.name.library.empty() ? "not known" : cell.name.library);
+    if (!cell.op.empty()) add_fact(out, "operator", cell.op);
     for (const KernelParameter& parameter : cell.name.parameters) add_fact(out, parameter.name, parameter.value);
     add_fact(out, "grid", grid_text(cell));
     add_fact(out, "threads", block_text(cell));

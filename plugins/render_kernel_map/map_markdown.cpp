@@ -51,21 +51,28 @@ std::string category_table(const KernelMap& map) {
     return text + fmt::format("| **sum** | {} | | {} | |\n", one_decimal_us(layer_mean(map.left)), one_decimal_us(layer_mean(map.right)));
 }
 
-void add_names(std::string& text, const char* which, const Side& side) {
+void add_names(std::string& text, const char* which, const Side& side, bool with_operators) {
     for (const Cell& cell : side.cells) {
         std::string parameters;
         for (const KernelParameter& parameter : cell.name.parameters) {
             parameters += (parameters.empty() ? "" : ", ") + parameter.name + " " + parameter.value;
         }
-        text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", which, cell.position, cell.name.library, markdown_cell(parameters), grid_text(cell),
+        text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |", which, cell.position, cell.name.library, markdown_cell(parameters), grid_text(cell),
                             block_text(cell), markdown_cell(cell.full_name));
+        if (with_operators) text.append(" ").append(markdown_cell(cell.op)).append(" |");
+        text += '\n';
     }
 }
 
 std::string names_table(const KernelMap& map) {
-    std::string text = "\n### Names, parameters, launches\n\n| side | pos | library | parameters in the name | grid | threads | kernel |\n|---|--:|---|---|---|---|---|\n";
-    add_names(text, "left", map.left);
-    add_names(text, "right", map.right);
+    const bool with_operators = any_operator(map);
+    std::string text = "\n### Names, parameters, launches\n\n| side | pos | library | parameters in the name | grid | threads | kernel |";
+    if (with_operators) text += " operator |";
+    text += "\n|---|--:|---|---|---|---|---|";
+    if (with_operators) text += "---|";
+    text += '\n';
+    add_names(text, "left", map.left, with_operators);
+    add_names(text, "right", map.right, with_operators);
     return text;
 }
 

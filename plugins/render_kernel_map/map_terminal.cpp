@@ -37,10 +37,13 @@ void add_cells(std::vector<render::TextTable::Cell>& cells, const Side& side, st
     cells.push_back({render::percent_text(cell.time.total, side.total)});
 }
 
-/// As many differences as fit on a line of `columns`.
-std::vector<std::string> difference_lines(const Row& row, int columns) {
+/// The operator and the differences, as many as fit on a line of `columns`.
+std::vector<std::string> difference_lines(const KernelMap& map, const Row& row, int columns) {
+    std::vector<std::string> all;
+    if (std::string op = operators_text(map, row); !op.empty()) all.push_back("by " + std::move(op));
+    all.insert(all.end(), row.differences.begin(), row.differences.end());
     std::vector<std::string> lines;
-    for (const std::string& difference : row.differences) {
+    for (const std::string& difference : all) {
         const bool fits = !lines.empty() && render::display_width(lines.back()) + render::display_width(difference) + 2 <= columns;
         if (fits) lines.back().append("; ").append(difference);
         else lines.push_back("    " + difference);
@@ -64,7 +67,7 @@ render::TextTable table_of(const KernelMap& map, int columns) {
         cells.push_back({mark(row) + std::string{row.certain ? "" : "?"}, row.verdict == Verdict::same ? Emphasis::quiet : Emphasis::strong});
         add_cells(cells, map.right, row.right);
         table.add_row(std::move(cells));
-        for (std::string& line : difference_lines(row, columns)) table.add_heading({{std::move(line), Emphasis::quiet}});
+        for (std::string& line : difference_lines(map, row, columns)) table.add_heading({{std::move(line), Emphasis::quiet}});
     }
     table.add_rule();
     const auto sum = [](const Side& side) { return render::microseconds_text(side.layer_sum.median); };

@@ -24,6 +24,10 @@ std::string counts_line(const KernelMap& map);
 std::string traces_line(const KernelMap& map);
 /// "RMSNormKernel (in 3 of 24)" where not every layer runs it.
 std::string kernel_title(const Side& side, const Cell& cell);
+/// "aten::mm", or "aten::mm → vllm::gemm" where the sides differ; empty where neither is known.
+std::string operators_text(const KernelMap& map, const Row& row);
+/// True if an operator of any kernel is known.
+bool any_operator(const KernelMap& map);
 bool any_uncertain(const KernelMap& map);
 inline constexpr const char* uncertain_note =
     "? : another kernel beside it would fit as well; the order of kernels does not tell which of them does the same work";

@@ -38,6 +38,19 @@ std::string kernel_title(const Side& side, const Cell& cell) {
     return fmt::format("{} (in {} of {})", cell.name.short_name, cell.time.count, side.layer_sum.count);
 }
 
+std::string operators_text(const KernelMap& map, const Row& row) {
+    const std::string none;
+    const std::string& left = row.left != no_cell ? map.left.cells[row.left].op : none;
+    const std::string& right = row.right != no_cell ? map.right.cells[row.right].op : none;
+    if (row.left == no_cell || row.right == no_cell || left == right) return left.empty() ? right : left;
+    return fmt::format("{} → {}", left.empty() ? "not known" : left, right.empty() ? "not known" : right);
+}
+
+bool any_operator(const KernelMap& map) {
+    const auto known = [](const Cell& cell) { return !cell.op.empty(); };
+    return std::any_of(map.left.cells.begin(), map.left.cells.end(), known) || std::any_of(map.right.cells.begin(), map.right.cells.end(), known);
+}
+
 bool any_uncertain(const KernelMap& map) {
     return std::any_of(map.rows.begin(), map.rows.end(), [](const Row& row) { return !row.certain; });
 }

@@ -37,6 +37,7 @@ public:
         port<Layers>("layers", "which vertex is in which layer", PortUse::many),
         port<Attribution>("attribution", "kernels on vertices: one, or two", PortUse::many),
         port<DecodedNames>("names", "decoded kernel names; without them they are decoded here", PortUse::many),
+        port<Operators>("operators", "which operator launched each kernel", PortUse::many),
     };
     static constexpr auto options() {
         constexpr const char* phases = "prefill|decode|mixed|unknown|other|capture";

@@ -49,7 +49,8 @@ std::string steps_title(const render::LayerProfile& profile) {
     return title;
 }
 
-Side make_side(const Layers& layers, const Attribution& attribution, const render::LayerProfile& profile, const KernelNames& names) {
+Side make_side(const Layers& layers, const Attribution& attribution, const render::LayerProfile& profile, const KernelNames& names,
+               const Operators* operators) {
     const Trace& trace = *attribution.window->trace;
     Side side;
     side.title = steps_title(profile);
@@ -67,6 +68,7 @@ Side make_side(const Layers& layers, const Attribution& attribution, const rende
         cell.name = names.decode(trace.string(row.name));
         cell.full_name = tables::without_void(cell.name.demangled);
         cell.category = tables::category_of(cell.name, row.kind);
+        if (operators != nullptr) cell.op = commonest_operator(*operators, row.kernels);
         cell.time = row.time;
         cell.regular = row.regular;
         for (const std::uint32_t shape : row.shapes) cell.shapes.push_back(trace.shapes[shape]);

@@ -29,6 +29,7 @@ struct NamedRow {
     std::string name;
     std::string short_name;
     KernelCategory category = KernelCategory::other;
+    std::string op;  ///< operator that launched it; empty: not known
 };
 
 std::vector<NamedRow> named_rows(const LayerTableInput& input, const LayerProfile& profile) {
@@ -37,7 +38,8 @@ std::vector<NamedRow> named_rows(const LayerTableInput& input, const LayerProfil
     for (const ProfileRow& row : profile.rows) {
         const KernelName decoded = input.names.decode(trace.string(row.name));
         const std::string name{without_void(decoded.demangled)};
-        rows.push_back({&row, row.position, name, decoded.short_name, category_of(decoded, row.kind)});
+        std::string op = input.operators != nullptr ? commonest_operator(*input.operators, row.kernels) : std::string{};
+        rows.push_back({&row, row.position, name, decoded.short_name, category_of(decoded, row.kind), std::move(op)});
     }
     if (!input.from_attention) return rows;
     const auto attention = std::find_if(rows.begin(), rows.end(),
@@ -53,14 +55,17 @@ std::vector<NamedRow> named_rows(const LayerTableInput& input, const LayerProfil
 }
 
 std::string layer_csv(const LayerTableInput& input, const LayerProfile& profile) {
-    std::string text = "pos,short_name,kernel,avg_us,std_us,min_us,max_us,pct,count\n";
+    std::string text = "pos,short_name,kernel,avg_us,std_us,min_us,max_us,pct,count";
+    text += input.operators != nullptr ? ",operator\n" : "\n";  // scripts read the columns before it
     for (const NamedRow& row : named_rows(input, profile)) {
         const render::Spread& time = row.row->time;
-        text += fmt::format("{},{},{},{},{},{},{},{},{}\n", row.position, render::csv_field(row.short_name),
+        text += fmt::format("{},{},{},{},{},{},{},{},{}", row.position, render::csv_field(row.short_name),
                             render::csv_field(row.name), one_decimal_us(time.mean()), one_decimal_us(time.deviation),
                             one_decimal_us(static_cast<double>(time.minimum)),
                             one_decimal_us(static_cast<double>(time.maximum)),
                             one_decimal_percent(time.total, profile.total), time.count);
+        if (input.operators != nullptr) text.append(",").append(render::csv_field(row.op));
+        text += '\n';
     }
     return text;
 }
@@ -109,19 +114,26 @@ std::string milliseconds(Nanoseconds time) {
     return fmt::format("{:.3f} ms", static_cast<double>(time) / 1e6);
 }
 
+std::string operator_cell(const LayerTableInput& input, const NamedRow& row) {
+    return input.operators != nullptr ? " " + render::markdown_cell(row.op) + " |" : std::string{};
+}
+
 std::string layer_section(const LayerTableInput& input, const LayerProfile& profile) {
     std::string text = fmt::format("## {}: layers {} (kind {})\n\n", steps_title(profile),
                                    layer_numbers(input, profile), profile.kind);
-    text +=
-        "| pos | kernel | category | calls | avg µs | std | min | max | share "
-        "|\n|--:|---|---|--:|--:|--:|--:|--:|--:|\n";
+    text += input.operators != nullptr
+                ? "| pos | kernel | category | operator | calls | avg µs | std | min | max | share |\n"
+                  "|--:|---|---|---|--:|--:|--:|--:|--:|--:|\n"
+                : "| pos | kernel | category | calls | avg µs | std | min | max | share "
+                  "|\n|--:|---|---|--:|--:|--:|--:|--:|--:|\n";
     for (const NamedRow& row : named_rows(input, profile)) {
         const render::Spread& time = row.row->time;
-        text += fmt::format(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} % |\n", row.position,
-            render::markdown_cell(row.short_name), category_text(row.category), time.count, one_decimal_us(time.mean()),
-            one_decimal_us(time.deviation), one_decimal_us(static_cast<double>(time.minimum)),
-            one_decimal_us(static_cast<double>(time.maximum)), one_decimal_percent(time.total, profile.total));
+        text += fmt::format("| {} | {} | {} |{} {} | {} | {} | {} | {} | {} % |\n", row.position,
+                            render::markdown_cell(row.short_name), category_text(row.category),
+                            operator_cell(input, row), time.count, one_decimal_us(time.mean()),
+                            one_decimal_us(time.deviation), one_decimal_us(static_cast<double>(time.minimum)),
+                            one_decimal_us(static_cast<double>(time.maximum)),
+                            one_decimal_percent(time.total, profile.total));
     }
     const render::Spread& sum = profile.layer_sum;
     text += fmt::format(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <adpipe/model/operators.hpp>
 #include <adpipe/render/layer_profile.hpp>
 
 #include <string>
@@ -12,6 +13,7 @@ struct LayerTableInput {
     const Layers& layers;
     const Attribution& attribution;
     const KernelNames& names;
+    const Operators* operators = nullptr;  ///< of the trace; nullptr: none are known
     bool from_attention = false;  ///< position 0 is the attention kernel, not what begins the layer
     std::string name = "layer";   ///< of the files
 };

@@ -30,14 +30,15 @@ public:
     static constexpr const char* doc =
         "Over all chosen steps and all layers of a kind, for layers from a dump as well as those found in a trace. "
         "CSV: a file per batch\n"
-        "size, conc<batch size>_<name>.csv (pos, short_name, kernel, avg_us, std_us, min_us, max_us, pct, count); "
-        "further kinds of layers\n"
-        "get _kind<number>. Markdown: one page with these tables, batch sizes side by side, and how the times add up.";
+        "size, conc<batch size>_<name>.csv (pos, short_name, kernel, avg_us, std_us, min_us, max_us, pct, count; operator "
+        "at last, behind\n"
+        "analyze.operators, where any is known); further kinds of layers get _kind<number>. Markdown: one page with these tables, batch sizes side by side, and how the times add up.";
     static constexpr PortDecl inputs[] = {
         port<GraphModel>("graph", "the model's graph"),
         port<Layers>("layers", "which vertex is in which layer"),
         port<Attribution>("attribution", "kernels on vertices"),
         names_port,
+        port<Operators>("operators", "which operator launched each kernel", PortUse::many),
     };
     static constexpr auto options() {
         return std::array{
@@ -54,10 +55,12 @@ public:
 
     void run(Context& context) override {
         const KernelNames names(options_.rules, context.many<DecodedNames>("names"));
-        const LayerTableInput input{context.in<GraphModel>("graph"),        context.in<Layers>("layers"),
-                                    context.in<Attribution>("attribution"), names,
-                                    options_.begin == "attention",          options_.name};
+        const auto& attribution = context.in<Attribution>("attribution");
+        const auto operators = operators_of(context.many<Operators>("operators"), *attribution.window->trace);
+        LayerTableInput input{context.in<GraphModel>("graph"), context.in<Layers>("layers"),       attribution,  names,
+                                    operators.get(),                 options_.begin == "attention", options_.name};
         const render::LayerProfiles profiles = render::layer_profiles(input.graph, input.layers, input.attribution);
+        if (operators && !render::any_operator(*operators, profiles)) input.operators = nullptr;
         if (profiles.profiles.empty()) {
             throw Error("ADP-RND-020", "no kernel of the chosen steps is in a layer, so there is nothing to tabulate",
                         "choose other steps at the window stage; `adpipe kernels TRACE` shows the step of each kernel");

@@ -2,7 +2,7 @@
 
 // The frames that kernels were launched from, merged into a tree.
 
-#include "launch_site.hpp"
+#include "../shared/launch_site.hpp"
 
 #include <cstdint>
 #include <map>
@@ -11,6 +11,8 @@
 #include <vector>
 
 namespace adpipe::walkthrough {
+
+using namespace launches;
 
 /// Kernels of one name launched from one place.
 struct TreeKernel {

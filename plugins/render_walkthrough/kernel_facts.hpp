@@ -1,7 +1,7 @@
 #pragma once
 
 #include "document.hpp"
-#include "launch_site.hpp"
+#include "../shared/launch_site.hpp"
 #include "layer_walk.hpp"
 #include "occupancy.hpp"
 
@@ -9,6 +9,8 @@
 #include <vector>
 
 namespace adpipe::walkthrough {
+
+using namespace launches;
 
 /// What is known of one kernel of a layer.
 struct KernelFacts {

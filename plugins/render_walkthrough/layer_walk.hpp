@@ -1,13 +1,15 @@
 #pragma once
 
 #include "document.hpp"
-#include "launch_site.hpp"
+#include "../shared/launch_site.hpp"
 
 #include <adpipe/render/layer_profile.hpp>
 
 #include <string>
 
 namespace adpipe::walkthrough {
+
+using namespace launches;
 
 struct WalkInput {
     const GraphModel& graph;

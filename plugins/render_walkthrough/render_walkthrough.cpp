@@ -1,4 +1,4 @@
-#include "companion.hpp"
+#include "../shared/companion.hpp"
 #include "layer_walk.hpp"
 #include "source_trace.hpp"
 

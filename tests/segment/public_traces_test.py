@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`adpipe layers` on public traces of real servers: as many layers as the model has. Argument: the adpipe program."""
+import csv
 import json
 import os
 import subprocess
@@ -44,6 +45,21 @@ def check_found(adpipe, trace, phase, wanted):
     return f"{len(nowhere)} kernels in no known place" if nowhere else ""
 
 
+def check_operators(adpipe):
+    """Every kernel of the replay finds its operator in the recording of the capture."""
+    folder = DATA / "kineto/vllm_decode_full"
+    companion = next((folder / "capture_traces").glob("*.json.gz"))
+    process = run(adpipe, folder / "graph_execution.json.gz", "--companion", companion, "--format", "tsv")
+    if process.returncode != 0:
+        return f"exit {process.returncode}: {process.stderr.strip()}"
+    rows = list(csv.DictReader(process.stdout.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    unknown = [row["name"] for row in rows if row["operator"] == "-"]
+    attention = {row["operator"] for row in rows if "kernel_unified_attention" in row["name"]}
+    if len(rows) != 421 or unknown or attention != {"vllm::unified_attention_with_output"}:
+        return f"{len(unknown)} of {len(rows)} kernels without operator; attention by {attention}"
+    return ""
+
+
 def check_nothing(adpipe, trace):
     process = run(adpipe, DATA / trace)
     if process.returncode == 1 and "[ADP-SEG-001]" in process.stderr and not process.stdout:
@@ -57,7 +73,8 @@ def main():
         print(f"skipped: {DATA} is not here")
         return 77
     failed = 0
-    for trace, problem in ([(case[0], check_found(adpipe, *case)) for case in FOUND] + [(trace, check_nothing(adpipe, trace)) for trace in NOTHING]):
+    for trace, problem in ([(case[0], check_found(adpipe, *case)) for case in FOUND] + [(trace, check_nothing(adpipe, trace)) for trace in NOTHING]
+                           + [("operators of vLLM's replay", check_operators(adpipe))]):
         failed += bool(problem)
         print(f"{'FAILED' if problem else 'ok    '} {trace} {problem}")
     return 1 if failed else 0

@@ -2,7 +2,7 @@
 
 #include "call_tree.hpp"
 #include "document.hpp"
-#include "launch_site.hpp"
+#include "../../plugins/shared/launch_site.hpp"
 #include "occupancy.hpp"
 
 #include <doctest/doctest.h>

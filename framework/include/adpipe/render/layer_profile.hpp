@@ -8,6 +8,7 @@
 #include <adpipe/model/attribution.hpp>
 #include <adpipe/model/graph_fwd.hpp>
 #include <adpipe/model/layers.hpp>
+#include <adpipe/model/operators.hpp>
 #include <adpipe/render/layer_view.hpp>
 
 #include <cstdint>
@@ -64,6 +65,9 @@ struct LayerProfiles {
 /// Over the chosen steps of the attribution's window.
 ADPIPE_EXPORT LayerProfiles layer_profiles(const GraphModel& graph, const Layers& layers,
                                            const Attribution& attribution);
+
+/// True if the operator of a kernel in one of the profiles is known.
+ADPIPE_EXPORT bool any_operator(const Operators& operators, const LayerProfiles& profiles);
 
 /// "3-60", "0-2, 5": numbers of layers, ascending, runs joined.
 ADPIPE_EXPORT std::string number_ranges(std::vector<std::int64_t> numbers);

@@ -13,16 +13,19 @@
 #include <utility>
 #include <vector>
 
-namespace adpipe::walkthrough {
+namespace adpipe::launches {
 
-/// Another recording of the same model, which knows where its kernels were launched from: the capture of the graphs, or passes launched kernel by kernel.
-/// A step whose kernels run in the same order is laid beside its passes, and what is known of a kernel there holds for the one in its place.
+/// Another recording of the same model, which knows where its kernels were launched from: the capture of the graphs, or
+/// passes launched kernel by kernel. A step whose kernels run in the same order is laid beside its passes, and what is
+/// known of a kernel there holds for the one in its place.
 class Companion {
 public:
     Companion(std::shared_ptr<const Window> window, const KernelNames& names);
 
-    /// Per kernel of a step (in the order in which they were launched), what the companion knows of the one in its place; nothing where that is not certain.
-    std::vector<std::optional<LaunchSite>> sites_of(const Trace& trace, const std::vector<std::uint32_t>& kernels) const;
+    /// Per kernel of a step (in the order in which they were launched), what the companion knows of the one in its
+    /// place; nothing where that is not certain.
+    std::vector<std::optional<LaunchSite>> sites_of(const Trace& trace,
+                                                    const std::vector<std::uint32_t>& kernels) const;
     const std::string& name() const noexcept { return name_; }
 
 private:
@@ -50,4 +53,4 @@ private:
     mutable std::map<std::string, std::uint32_t> rules_;
 };
 
-}  // namespace adpipe::walkthrough
+}  // namespace adpipe::launches

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <charconv>
 
-namespace adpipe::walkthrough {
+namespace adpipe::launches {
 
 namespace {
 
@@ -49,11 +49,16 @@ std::vector<std::string_view> elements(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
         if (quoted) {
-            if (c == '\\') ++i;
-            else if (c == '"') quoted = false;
-        } else if (c == '"') quoted = true;
-        else if (c == '[') ++depth;
-        else if (c == ']') --depth;
+            if (c == '\\')
+                ++i;
+            else if (c == '"')
+                quoted = false;
+        } else if (c == '"')
+            quoted = true;
+        else if (c == '[')
+            ++depth;
+        else if (c == ']')
+            --depth;
         else if (c == ',' && depth == 0) {
             found.push_back(trimmed(text.substr(begin, i - begin)));
             begin = i + 1;
@@ -112,14 +117,17 @@ Operand operand_of(std::string_view shape, std::string_view type) {
 }  // namespace
 
 std::string frame_text(const std::string& name) {
-    // "<built-in method cat of type object at 0x7d6b7761df60>": where an object lies tells nothing, and differs in every run.
+    // "<built-in method cat of type object at 0x7d6b7761df60>": where an object lies tells nothing, and differs in
+    // every run.
     const std::size_t at = name.rfind(" at 0x");
     const std::size_t of = at == std::string::npos ? at : name.find(" of ");
-    return of != std::string::npos && of < at && name.front() == '<' && name.back() == '>' ? name.substr(0, of) + ">" : name;
+    return of != std::string::npos && of < at && name.front() == '<' && name.back() == '>' ? name.substr(0, of) + ">"
+                                                                                           : name;
 }
 
 bool is_machinery(std::string_view frame) {
-    // Every call of a module passes through two frames of this file, beside the one that the profiler writes for the module itself.
+    // Every call of a module passes through two frames of this file, beside the one that the profiler writes for the
+    // module itself.
     constexpr std::string_view file = "torch/nn/modules/module.py";
     const std::size_t end = frame.find('(');
     return end != std::string_view::npos && end >= file.size() && frame.substr(end - file.size(), file.size()) == file;
@@ -131,7 +139,8 @@ std::vector<Operand> operands_of(std::string_view shapes, std::string_view types
     std::vector<Operand> operands;
     for (std::size_t i = 0; i < shape_list.size(); ++i) {
         if (trimmed(shape_list[i]) == "[]" || trimmed(shape_list[i]) == "\"\"") continue;  // a scalar, or nothing
-        operands.push_back(operand_of(shape_list[i], i < type_list.size() ? unquoted(type_list[i]) : std::string_view{}));
+        operands.push_back(
+            operand_of(shape_list[i], i < type_list.size() ? unquoted(type_list[i]) : std::string_view{}));
     }
     return operands;
 }
@@ -191,10 +200,13 @@ void LaunchSites::follow(std::uint32_t range, Nanoseconds time, LaunchSite& site
         const std::string& name = trace_.string(ranges.name[r]);
         if (ranges.source[r] == Source::python) {
             if (!is_machinery(name)) site.frames.push_back(frame_text(name));
-        } else if (ranges.source[r] != Source::cpu_op) site.ranges.push_back(name);
+        } else if (ranges.source[r] != Source::cpu_op)
+            site.ranges.push_back(name);
         else if (site.op.empty() && !site.replayed) {
             site.op = name;
-            const auto text = [&](const std::vector<StringId>& column) { return column.empty() ? std::string{} : trace_.string(column[r]); };
+            const auto text = [&](const std::vector<StringId>& column) {
+                return column.empty() ? std::string{} : trace_.string(column[r]);
+            };
             site.operands = operands_of(text(ranges.input_shapes), text(ranges.input_types));
             const std::string stack = text(ranges.call_stack);
             for (std::size_t begin = 0; begin < stack.size();) {
@@ -215,6 +227,16 @@ LaunchSite LaunchSites::of_call(std::uint32_t launch) const {
     const Nanoseconds time = trace_.launches.start[launch];
     follow(ranges_.innermost(trace_.launches.thread[launch], time), time, site);
     return site;
+}
+
+StringId LaunchSites::op_of(std::uint32_t kernel) const {
+    LaunchSite site;
+    Nanoseconds time = 0;
+    const Annotations& ranges = trace_.annotations;
+    for (std::uint32_t r = range_of(kernel, site, time); r != RangeIndex::none; r = ranges_.parent(r)) {
+        if (ranges.source[r] == Annotations::Source::cpu_op && ranges.end[r] >= time) return ranges.name[r];
+    }
+    return 0;
 }
 
 LaunchSite LaunchSites::of(std::uint32_t kernel) const {
@@ -244,4 +266,4 @@ const LaunchSite* LaunchSites::in_companion(std::uint32_t kernel, std::uint32_t 
     return site ? &*site : nullptr;
 }
 
-}  // namespace adpipe::walkthrough
+}  // namespace adpipe::launches

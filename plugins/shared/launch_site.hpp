@@ -1,6 +1,7 @@
 #pragma once
 
-// Where a kernel was launched from: the operator with what it was called with, and the program's ranges and frames around it.
+// Where a kernel was launched from: the operator with what it was called with, and the program's ranges and frames
+// around it.
 
 #include <adpipe/model/trace_index.hpp>
 #include <adpipe/model/window.hpp>
@@ -11,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace adpipe::walkthrough {
+namespace adpipe::launches {
 
 /// One operand that is no scalar, as it is shown: "8×2048 bf16".
 struct Operand {
@@ -21,13 +22,14 @@ struct Operand {
 };
 
 struct LaunchSite {
-    bool replayed = false;         ///< by the launch of a whole graph: what is known is where that was launched
-    std::string call;              ///< "cudaLaunchKernelExC"; empty: the trace has no call for it
-    std::string op;                ///< innermost operator; empty: none was recorded
-    std::vector<Operand> operands; ///< of that operator
+    bool replayed = false;            ///< by the launch of a whole graph: what is known is where that was launched
+    std::string call;                 ///< "cudaLaunchKernelExC"; empty: the trace has no call for it
+    std::string op;                   ///< innermost operator; empty: none was recorded
+    std::vector<Operand> operands;    ///< of that operator
     std::vector<std::string> frames;  ///< "attention.py(88): forward", "nn.Module: Attention"; the outermost first
     std::vector<std::string> ranges;  ///< that the program set (NVTX, record_function), the outermost first
-    std::string companion;  ///< name of the other recording that all but `call` is from: of the kernel that stands in its place there
+    std::string companion;  ///< name of the other recording that all but `call` is from: of the kernel that stands in
+                            ///< its place there
 };
 
 class Companion;
@@ -38,6 +40,8 @@ public:
     /// `companion`: another recording that is asked for what this one does not know, or nullptr.
     LaunchSites(const Window& window, const Companion* companion);
     LaunchSite of(std::uint32_t kernel) const;
+    /// The operator alone, by this recording alone: in Trace::strings; 0: none is known.
+    StringId op_of(std::uint32_t kernel) const;
     /// Of a call, whatever it launched; index into Trace::launches.
     LaunchSite of_call(std::uint32_t launch) const;
 
@@ -52,9 +56,11 @@ private:
     const Trace& trace_;
     RangeIndex ranges_;
     LaunchIndex launches_;
-    std::unordered_map<std::uint64_t, std::uint32_t> by_external_;  ///< operators; RangeIndex::none where several have the id
+    std::unordered_map<std::uint64_t, std::uint32_t>
+        by_external_;  ///< operators; RangeIndex::none where several have the id
     const Companion* companion_;
-    mutable std::unordered_map<std::uint32_t, std::vector<std::optional<LaunchSite>>> of_step_;  ///< what the companion knows of a step's kernels
+    mutable std::unordered_map<std::uint32_t, std::vector<std::optional<LaunchSite>>>
+        of_step_;  ///< what the companion knows of a step's kernels
 };
 
 /// Operands from what the profiler wrote: `shapes` "[[8, 2048], []]", `types` "[\"c10::BFloat16\", \"Scalar\"]".
@@ -73,4 +79,4 @@ struct Frame {
 };
 Frame frame_of(std::string_view text);
 
-}  // namespace adpipe::walkthrough
+}  // namespace adpipe::launches

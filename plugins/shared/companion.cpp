@@ -5,32 +5,39 @@
 #include <string_view>
 #include <tuple>
 
-namespace adpipe::walkthrough {
+namespace adpipe::launches {
 
 namespace {
 
 /// Below this a kernel takes nothing over: wrong is worse than unknown.
 constexpr float sure_place = 0.97F;
 
-bool has(const std::string& name, std::string_view part) { return name.find(part) != std::string::npos; }
+bool has(const std::string& name, std::string_view part) {
+    return name.find(part) != std::string::npos;
+}
 
 }  // namespace
 
 Companion::Companion(std::shared_ptr<const Window> window, const KernelNames& names)
-    : window_{std::move(window)}, names_{names}, sites_{*window_, nullptr}, name_{window_->trace->file.filename().string()} {
+    : window_{std::move(window)},
+      names_{names},
+      sites_{*window_, nullptr},
+      name_{window_->trace->file.filename().string()} {
     add_captures();
     add_steps();
 }
 
-/// The calls between the beginning and the end of a capture: what they launch does not run then, but the graph runs it in this order.
+/// The calls between the beginning and the end of a capture: what they launch does not run then, but the graph runs it
+/// in this order.
 void Companion::add_captures() {
     const Trace& trace = *window_->trace;
     const Launches& calls = trace.launches;
     if (calls.kernel.empty()) return;
     std::vector<std::uint32_t> order(calls.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::sort(order.begin(), order.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return std::tuple(calls.thread[a], calls.start[a], a) < std::tuple(calls.thread[b], calls.start[b], b); });
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return std::tuple(calls.thread[a], calls.start[a], a) < std::tuple(calls.thread[b], calls.start[b], b);
+    });
     std::optional<Pass> open;
     std::uint64_t thread = no_id;
     for (const std::uint32_t call : order) {
@@ -55,7 +62,8 @@ void Companion::add_steps() {
         if (step.replay || step.kernels.empty()) continue;
         Pass pass;
         for (const std::uint32_t k : step.kernels) {
-            pass.items.push_back(item(trace.string(trace.kernels.name[k]), trace.kernels.kind.empty() ? KernelKind::kernel : trace.kernels.kind[k]));
+            pass.items.push_back(item(trace.string(trace.kernels.name[k]),
+                                      trace.kernels.kind.empty() ? KernelKind::kernel : trace.kernels.kind[k]));
             pass.members.push_back({false, k});
         }
         passes_.push_back(std::move(pass));
@@ -69,10 +77,13 @@ align::PairItem Companion::item(const std::string& name, KernelKind kind) const 
     if (!is_new) return result;
     const KernelName decoded = names_.decode(name);
     result.name = static_cast<std::uint32_t>(items_.size());
-    if (!decoded.rule.empty()) result.kernel_class = rules_.try_emplace(decoded.rule, static_cast<std::uint32_t>(rules_.size() + 1)).first->second;
+    if (!decoded.rule.empty())
+        result.kernel_class =
+            rules_.try_emplace(decoded.rule, static_cast<std::uint32_t>(rules_.size() + 1)).first->second;
     if (decoded.category != KernelCategory::other) result.family = static_cast<std::uint32_t>(decoded.category);
-    result.common = kind != KernelKind::kernel || decoded.category == KernelCategory::elementwise || decoded.category == KernelCategory::copy ||
-                    decoded.category == KernelCategory::reduction || decoded.category == KernelCategory::other;
+    result.common = kind != KernelKind::kernel || decoded.category == KernelCategory::elementwise ||
+                    decoded.category == KernelCategory::copy || decoded.category == KernelCategory::reduction ||
+                    decoded.category == KernelCategory::other;
     return result;
 }
 
@@ -82,9 +93,12 @@ LaunchSite Companion::site_of(const Member& member) const {
     return site;
 }
 
-std::vector<std::optional<LaunchSite>> Companion::sites_of(const Trace& trace, const std::vector<std::uint32_t>& kernels) const {
+std::vector<std::optional<LaunchSite>> Companion::sites_of(const Trace& trace,
+                                                           const std::vector<std::uint32_t>& kernels) const {
     std::vector<align::PairItem> items;
-    for (const std::uint32_t k : kernels) items.push_back(item(trace.string(trace.kernels.name[k]), trace.kernels.kind.empty() ? KernelKind::kernel : trace.kernels.kind[k]));
+    for (const std::uint32_t k : kernels)
+        items.push_back(item(trace.string(trace.kernels.name[k]),
+                             trace.kernels.kind.empty() ? KernelKind::kernel : trace.kernels.kind[k]));
     std::vector<std::optional<LaunchSite>> best(kernels.size());
     std::size_t most = 0;
     for (const Pass& pass : passes_) {
@@ -108,4 +122,4 @@ std::vector<std::optional<LaunchSite>> Companion::sites_of(const Trace& trace, c
     return best;
 }
 
-}  // namespace adpipe::walkthrough
+}  // namespace adpipe::launches
