@@ -38,7 +38,7 @@ public:
     Attributor(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window, const LaunchRules& rules,
                std::shared_ptr<const Window> companion)
         : window_(std::move(window)), trace_(*window_->trace), ops_(graph, layers), names_(trace_), model_(rules, names_.names()),
-          ranges_(trace_.annotations), scopes_(trace_, ranges_, ops_), result_(std::make_shared<Attribution>()) {
+          ranges_(trace_.annotations), scopes_(trace_, ranges_, ops_, ScopeTable::Calls::used), result_(std::make_shared<Attribution>()) {
         result_->graph_digest = graph.digest();
         result_->window = window_;
         ops_.bind(model_);

@@ -55,7 +55,7 @@ std::uint32_t SharedNames::shape_number(const LaunchShape& shape) {
 // ---- what the companion knows
 
 Companion::Companion(std::shared_ptr<const Window> window, const OpTable& ops, const LaunchRules& rules)
-    : window_(std::move(window)), trace_(*window_->trace), ranges_(trace_.annotations), scopes_(trace_, ranges_, ops), names_(rules),
+    : window_(std::move(window)), trace_(*window_->trace), ranges_(trace_.annotations), scopes_(trace_, ranges_, ops, ScopeTable::Calls::ignored), names_(rules),
       name_(trace_.file.filename().string()) {
     add_passes();
     add_captures();

@@ -39,6 +39,12 @@ bool keeps_dtype(std::string_view op) {
 
 bool is_single_dtype(std::string_view dtype) { return starts_with(dtype, "torch."); }
 
+/// "aten.to.dtype" → "aten.to"; what has no namespace stays as it is.
+std::string_view without_overload(std::string_view op) {
+    const std::size_t name = op.find('.');
+    return name == std::string_view::npos ? op : op.substr(0, op.find('.', name + 1));
+}
+
 }  // namespace
 
 std::string rule_name(const Vertex& vertex) {
@@ -63,6 +69,8 @@ OpTable::OpTable(const GraphModel& graph, const Layers& layers) : graph_(graph),
     for (std::uint32_t op = 0; op < vertices_.size(); ++op) {
         by_name_.emplace(graph_.vertex(vertices_[op]).name, op);
         add_paths(op, vertices_[op]);
+        calls_.push_back(without_overload(graph_.vertex(vertices_[op]).op));
+        distinct_calls_.insert(calls_.back());
     }
     std::sort(paths_.begin(), paths_.end(), [](const Path& a, const Path& b) { return a.text < b.text; });
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace adpipe::align {
@@ -32,6 +33,10 @@ public:
     std::vector<std::vector<std::uint32_t>> producers() const;
     /// The op of that name, or no_op.
     std::uint32_t find(std::string_view name) const;
+    /// What the op calls, without overload: "aten.to", "auto_deploy.torch_moe".
+    std::string_view call(std::uint32_t op) const { return calls_[op]; }
+    /// Whether the graph calls that at all.
+    bool calls(std::string_view call) const { return distinct_calls_.count(call) != 0; }
     /// Whether the op, or a weight that it uses, lies in the module whose path is `prefix` ("model_layers_5_mlp").
     bool is_in_module(std::uint32_t op, std::string_view prefix) const;
     /// The ops of which is_in_module holds.
@@ -49,6 +54,8 @@ private:
     std::vector<VertexId> vertices_;
     std::vector<LatticeOp> lattice_ops_;
     std::unordered_map<std::string_view, std::uint32_t> by_name_;
+    std::vector<std::string_view> calls_;
+    std::unordered_set<std::string_view> distinct_calls_;
     /// Names of ops and of the weights that they use, as module paths; sorted.
     struct Path {
         std::string text;

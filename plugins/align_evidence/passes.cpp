@@ -143,7 +143,7 @@ private:
         for (std::size_t i = 0; i < slots.size(); ++i) {
             if (slots[i].captured_work) continue;
             slots[i].edge = !is_inside(ranges[i], core);
-            if (slots[i].edge && slots[i].scope == ScopeTable::nothing) slots[i].scope = scopes_.outside_step();
+            if (slots[i].edge && scopes_[slots[i].scope].text.empty()) slots[i].scope = scopes_.outside_step();
         }
     }
 
@@ -174,6 +174,7 @@ private:
         pass.example.resize(slots.size());
         for (std::size_t i = 0; i < slots.size(); ++i) pass.example[i] = slots[i].kernel;
         pass.in_order = ordered || one_stream(slots);
+        judge_calls(slots);
         judge_unscoped(pass, slots);
         if (companion_ != nullptr && pass.in_order) ask_companion(pass, slots);
         for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -241,12 +242,25 @@ private:
             if (!answer[i] || !wants(i)) continue;
             const Scope& own = scopes_[slots[i].scope];
             const Scope& said = answer[i]->scope;
-            const bool adds = slots[i].scope == ScopeTable::nothing || (said.op != OpTable::no_op && own.layer != layer_unknown && own.layer == said.layer);
+            const bool adds = own.text.empty() || (said.op != OpTable::no_op && own.layer != layer_unknown && own.layer == said.layer);
             if (!adds) continue;
             slots[i].scope = scopes_.adopt(said);
             slots[i].edge = false;
             pass.by_companion[i] = answer[i]->probability;
         }
+    }
+
+    /// What was called tells the op only where the program ran this graph: then nearly all that was launched one by one was launched by what the
+    /// graph calls.
+    void judge_calls(std::vector<Slot>& slots) {
+        std::size_t launched = 0, by_calls = 0;
+        for (const Slot& slot : slots) {
+            if (!slot.origin_known || scopes_[slot.scope].op != OpTable::no_op) continue;
+            ++launched;
+            by_calls += scopes_[slot.scope].call.empty() ? 0 : 1;
+        }
+        if (by_calls * 5 >= launched * 4) return;
+        for (Slot& slot : slots) slot.scope = scopes_.without_call(slot.scope);
     }
 
     /// What it means that nothing names the op or layer of a kernel, where most of its step's kernels have one.
@@ -261,7 +275,7 @@ private:
             if (!slots[i].origin_known || scope.op != OpTable::no_op) continue;
             if (with_op * 2 > slots.size()) {
                 pass.left_out[i] = true;
-            } else if (with_layer * 2 > slots.size() && slots[i].scope == ScopeTable::nothing) {
+            } else if (with_layer * 2 > slots.size() && scope.text.empty()) {
                 slots[i].scope = scopes_.outside_layers();
             }
         }

@@ -12,6 +12,7 @@ constexpr float other_op = -60;
 constexpr float other_layer = -14;
 constexpr float neighbouring_layer = -2;  // an op that serves two layers
 constexpr float other_module = -3;
+constexpr float other_call = -8;
 constexpr float layer_outside_layers = -10;
 constexpr float op_outside_step = -4;
 
@@ -58,9 +59,32 @@ std::uint32_t ScopeTable::of_range(std::uint32_t range) {
         if (scope.layer == layer_unknown) scope.layer = says.layer;
         if (scope.op != OpTable::no_op || (scope.layer != layer_unknown && !scope.module.empty())) break;
     }
-    const std::uint32_t number = scope.text.empty() ? nothing : add(std::move(scope));
+    if (use_calls_ && scope.op == OpTable::no_op) scope.call = call_around(stack);
+    const std::uint32_t number = scope.text.empty() && scope.call.empty() ? nothing : add(std::move(scope));
     of_range_.emplace(range, number);
     return number;
+}
+
+/// The outermost operator around a launch that the graph calls too, up to the first range of the program's own: what it calls in turn is its matter.
+/// `stack`: ranges, the innermost first.
+std::string ScopeTable::call_around(const std::vector<std::uint32_t>& stack) const {
+    std::string found;
+    for (const std::uint32_t r : stack) {
+        if (trace_.annotations.source.empty() || trace_.annotations.source[r] != Annotations::Source::cpu_op) break;
+        std::string call = trace_.string(trace_.annotations.name[r]);
+        const std::size_t colons = call.find("::");
+        if (colons == std::string::npos) continue;
+        call.replace(colons, 2, ".");
+        if (ops_.calls(call)) found = std::move(call);
+    }
+    return found;
+}
+
+std::uint32_t ScopeTable::without_call(std::uint32_t scope) {
+    if (scopes_[scope].call.empty()) return scope;
+    Scope rest = scopes_[scope];
+    rest.call.clear();
+    return rest.text.empty() ? nothing : add(std::move(rest));
 }
 
 bool ScopeTable::read_text(const std::string& text, Scope& scope) const {
@@ -131,7 +155,7 @@ std::uint32_t ScopeTable::outside_step() {
 }
 
 std::uint32_t ScopeTable::add(Scope scope) {
-    const std::string key = std::to_string(scope.op) + '|' + scope.module + '|' + std::to_string(scope.layer) + '|' + scope.text;
+    const std::string key = std::to_string(scope.op) + '|' + scope.module + '|' + std::to_string(scope.layer) + '|' + scope.text + '|' + scope.call;
     const auto [found, is_new] = by_key_.try_emplace(key, static_cast<std::uint32_t>(scopes_.size()));
     if (is_new) {
         scopes_.push_back(std::move(scope));
@@ -153,15 +177,16 @@ float ScopeTable::judge(const Scope& scope, std::uint32_t op) const {
     if (&scope == &scopes_[outside_layers_]) return ops_.layer(op) >= 0 ? layer_outside_layers : 0;
     if (&scope == &scopes_[outside_step_]) return op_outside_step;
     if (scope.op != OpTable::no_op) return scope.op == op ? 0 : other_op;
+    const float against = scope.call.empty() || ops_.call(op) == scope.call ? 0 : other_call;
     if (scope.layer != layer_unknown && ops_.layer(op) != scope.layer) {
-        return ops_.also(op) == scope.layer ? neighbouring_layer : other_layer;
+        return against + (ops_.also(op) == scope.layer ? neighbouring_layer : other_layer);
     }
-    if (scope.module.empty() || ops_.is_in_module(op, scope.module)) return 0;
+    if (scope.module.empty() || ops_.is_in_module(op, scope.module)) return against;
     // An op that names no module at all may be in any; one that names another module of the same layer is likely there.
     const std::string number = "_" + std::to_string(scope.layer);
     const std::size_t at = scope.layer < 0 ? std::string::npos : scope.module.find(number);
-    if (at == std::string::npos) return 0;
-    return ops_.is_in_module(op, std::string_view(scope.module).substr(0, at + number.size())) ? other_module : 0;
+    if (at == std::string::npos) return against;
+    return against + (ops_.is_in_module(op, std::string_view(scope.module).substr(0, at + number.size())) ? other_module : 0);
 }
 
 }  // namespace adpipe::align

@@ -16,6 +16,9 @@ struct Scope {
     std::string module;                  ///< else the module, as identifier; empty: nothing said
     LayerId layer = layer_unknown;
     std::string text;                    ///< of the range that decided
+    /// What the profiler saw being called, as the graph writes it ("aten.to"), where the graph calls it as well. It tells apart what lies side by side
+    /// and is no answer by itself.
+    std::string call;
 };
 
 /// Scopes by number; 0 says nothing. Ranges with the same texts give the same scope.
@@ -23,7 +26,9 @@ class ScopeTable {
 public:
     static constexpr std::uint32_t nothing = 0;
 
-    ScopeTable(const Trace& trace, const RangeIndex& ranges, const OpTable& ops) : trace_(trace), ranges_(ranges), ops_(ops), scopes_(1), fits_(1) {}
+    enum class Calls : std::uint8_t { ignored, used };
+    ScopeTable(const Trace& trace, const RangeIndex& ranges, const OpTable& ops, Calls calls)
+        : trace_(trace), ranges_(ranges), ops_(ops), use_calls_(calls == Calls::used), scopes_(1), fits_(1) {}
 
     /// The scope at a moment on a host thread.
     std::uint32_t at(std::uint64_t thread, Nanoseconds time);
@@ -34,6 +39,9 @@ public:
     /// Launched outside the range that holds nearly all of its step.
     std::uint32_t outside_step();
 
+    /// The scope without what was called.
+    std::uint32_t without_call(std::uint32_t scope);
+
     /// A scope that was found elsewhere.
     std::uint32_t adopt(const Scope& scope) { return add(scope); }
 
@@ -43,6 +51,7 @@ public:
 
 private:
     std::uint32_t of_range(std::uint32_t range);
+    std::string call_around(const std::vector<std::uint32_t>& stack) const;
     std::uint32_t add(Scope scope);
     bool read_text(const std::string& text, Scope& scope) const;
     LayerId layer_of_module(const std::string& module) const;
@@ -51,6 +60,7 @@ private:
     const Trace& trace_;
     const RangeIndex& ranges_;
     const OpTable& ops_;
+    const bool use_calls_;
     std::vector<Scope> scopes_;
     std::vector<std::vector<std::int8_t>> fits_;
     std::unordered_map<std::string, std::uint32_t> by_key_;

@@ -1,7 +1,7 @@
 // Recordings that lack kernels: how they show, and how an op is known by what is left of its kernels.
 
-#include "align_evidence/lattice.hpp"
-#include "align_evidence/losses.hpp"
+#include "lattice.hpp"
+#include "losses.hpp"
 
 #include <doctest/doctest.h>
 

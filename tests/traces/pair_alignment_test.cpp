@@ -1,6 +1,6 @@
 // Two recordings of the same kernels laid side by side.
 
-#include "align_evidence/pair_alignment.hpp"
+#include "pair_alignment.hpp"
 
 #include <doctest/doctest.h>
 

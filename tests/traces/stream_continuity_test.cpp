@@ -1,6 +1,6 @@
 // What sure placements tell of the streams of others.
 
-#include "align_evidence/stream_continuity.hpp"
+#include "stream_continuity.hpp"
 
 #include <doctest/doctest.h>
 
