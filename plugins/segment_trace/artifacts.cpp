@@ -333,20 +333,25 @@ private:
         const auto does_not_repeat = static_cast<std::uint32_t>(attribution.texts.size() - 1);
         attribution.texts.emplace_back("outside of the chosen steps");
         const auto outside = static_cast<std::uint32_t>(attribution.texts.size() - 1);
+        std::vector<char> is_chosen;
+        for (const adpipe::Step& step : programs_.window->steps) is_chosen.push_back(step.chosen ? 1 : 0);
+        attribution.node_begin.resize(node.size() + 1);
+        attribution.node_list.resize(node.size());
+        std::uint32_t placed = 0;
         for (std::size_t k = 0; k < node.size(); ++k) {
-            attribution.node_begin.push_back(static_cast<std::uint32_t>(attribution.node_list.size()));
-            const std::uint32_t step = programs_.window->step_of_kernel[k];
-            const bool chosen = step != adpipe::Window::no_step && programs_.window->steps[step].chosen;
             const adpipe::Nanoseconds duration = trace_.kernels.end[k] - trace_.kernels.start[k];
             if (node[k] != adpipe::no_vertex) {
-                attribution.node_list.push_back(node[k]);
+                attribution.node_list[placed++] = node[k];
                 attribution.attributed_ns += duration;
             } else {
+                const std::uint32_t step = programs_.window->step_of_kernel[k];
+                const bool chosen = step != adpipe::Window::no_step && is_chosen[step] != 0;
                 attribution.reason[k] = chosen ? does_not_repeat : outside;
                 if (chosen) attribution.unattributed_ns += duration;
             }
+            attribution.node_begin[k + 1] = placed;
         }
-        attribution.node_begin.push_back(static_cast<std::uint32_t>(attribution.node_list.size()));
+        attribution.node_list.resize(placed);
     }
 
     const Programs& programs_;

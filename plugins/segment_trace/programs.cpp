@@ -118,17 +118,46 @@ CommonRun longest_common_run(SymbolSpan a, SymbolSpan b, bool last) {
     return best;
 }
 
-std::uint64_t hash_of(const StepKernels& kernels) {
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3U; };
-    std::unordered_map<std::int64_t, std::uint64_t> streams;  // by first use: their numbers differ from run to run
-    for (std::size_t k = 0; k < kernels.symbols.size(); ++k) {
-        add(kernels.symbols[k]);
-        add(streams.emplace(kernels.stream[k], streams.size()).first->second);
+/// Tells steps apart by what they run, without a copy of what is known of their kernels.
+class StepHasher {
+public:
+    StepHasher(const adpipe::Trace& trace, SymbolTable& table) : trace_{trace}, table_{table} {}
+
+    std::uint64_t hash_of(const Step& step) {
+        const adpipe::Kernels& all = trace_.kernels;
+        std::uint64_t hash = 0xcbf29ce484222325U;
+        const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3U; };
+        std::unordered_map<std::int64_t, std::uint64_t> streams;  // by first use: their numbers differ from run to run
+        std::int64_t last_stream = 0;
+        std::uint64_t number = 0;
+        for (const std::uint32_t k : step.kernels) {
+            const std::int64_t stream = all.stream.empty() ? 0 : all.stream[k];
+            if (streams.empty() || stream != last_stream) {
+                number = streams.emplace(stream, streams.size()).first->second;
+                last_stream = stream;
+            }
+            add(symbol_of(k));
+            add(number);
+        }
+        add(step.kernels.size());
+        return hash;
     }
-    add(kernels.symbols.size());
-    return hash;
-}
+
+private:
+    Symbol symbol_of(std::uint32_t k) {
+        const adpipe::Kernels& all = trace_.kernels;
+        const adpipe::KernelKind kind = all.kind.empty() ? adpipe::KernelKind::kernel : all.kind[k];
+        const adpipe::StringId name = all.name.empty() ? 0 : all.name[k];
+        if (name == 0) return table_.intern(trace_.string(name), kind);
+        if (name >= of_name_.size()) of_name_.resize(name + std::size_t{1});
+        if (!of_name_[name]) of_name_[name] = table_.intern(trace_.string(name), kind);
+        return *of_name_[name];
+    }
+
+    const adpipe::Trace& trace_;
+    SymbolTable& table_;
+    std::vector<std::optional<Symbol>> of_name_;
+};
 
 std::string name_of(const Step& step) {
     std::string name{adpipe::phase_text(step.phase)};
@@ -191,13 +220,15 @@ void number_steps(Window& window) {
 /// A window in which every chosen step is one pass.
 std::shared_ptr<const Window> one_pass_a_step(std::shared_ptr<const Window> window, SymbolTable& table,
                                               const LayerFinder& finder) {
+    const auto may_hold_several = [](const Step& step) { return step.chosen && !step.replay && !step.kernels.empty(); };
+    if (std::none_of(window->steps.begin(), window->steps.end(), may_hold_several)) return window;
     auto split = std::make_shared<Window>();
     split->trace = window->trace;
     split->description = window->description;
     split->step_of_kernel.resize(window->step_of_kernel.size());
     bool changed = false;
     for (const Step& step : window->steps) {
-        if (step.chosen && !step.replay && !step.kernels.empty()) {
+        if (may_hold_several(step)) {
             const StepKernels kernels = kernels_of(*window->trace, step, table);
             if (const auto layers = find_step_layers(table, kernels, finder)) {
                 const std::vector<Pass> passes = passes_of(*layers, step.replay);
@@ -225,10 +256,10 @@ struct Distinct {
 std::vector<Distinct> distinct_steps(const Window& window, SymbolTable& table) {
     std::vector<Distinct> distinct;
     std::unordered_map<std::uint64_t, std::size_t> known;
+    StepHasher hasher{*window.trace, table};
     for (const std::uint32_t s : chosen_steps(window)) {
-        StepKernels kernels = kernels_of(*window.trace, window.steps[s], table);
-        const auto [it, is_new] = known.emplace(hash_of(kernels), distinct.size());
-        if (is_new) distinct.push_back({std::move(kernels), {}, false});
+        const auto [it, is_new] = known.emplace(hasher.hash_of(window.steps[s]), distinct.size());
+        if (is_new) distinct.push_back({kernels_of(*window.trace, window.steps[s], table), {}, false});
         distinct[it->second].steps.push_back(s);
         distinct[it->second].complete |= window.steps[s].complete;
     }
