@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -21,6 +22,8 @@ namespace {
 
 /// Below this a kernel stays without node: wrong is worse than unknown.
 constexpr float sure = 0.95F;
+/// Fewer are not worth a thread of their own.
+constexpr std::size_t kernels_worth_a_thread = 100'000;
 /// Placements that are this sure teach what an op launches.
 constexpr float sure_enough_to_learn = 0.9F;
 
@@ -276,15 +279,22 @@ private:
     void begin_answers() {
         Attribution& out = *result_;
         const std::size_t count = trace_.kernels.size();
-        const auto fill = [count](auto& column, auto value) {
-            shared::reserve_in_huge_pages(column, count);
-            column.assign(count, value);
+        std::vector<std::function<void()>> work;
+        const auto fill = [&](auto& column, auto value) {
+            work.push_back([&column, value, count] {
+                shared::reserve_in_huge_pages(column, count);
+                column.assign(count, value);
+            });
         };
         fill(op_of_kernel_, OpTable::no_op);
-        fill(out.layer, layer_unknown);
-        fill(out.evidence, Evidence::none);
-        fill(out.confidence, 0.0F);
         fill(out.reason, text("outside of every forward pass"));
+        fill(out.evidence, Evidence::none);
+        fill(out.layer, layer_unknown);
+        fill(out.confidence, 0.0F);
+        const std::size_t least = count > kernels_worth_a_thread ? 1 : work.size();
+        shared::in_parts(work.size(), least, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) work[i]();
+        });
     }
 
     void give(std::uint32_t kernel, const Answer& answer) {
@@ -302,7 +312,6 @@ private:
         Answer beside, nothing;
         beside.reason = text("launched beside the graph of its step");
         std::vector<std::vector<Contradiction>> found(steps);
-        constexpr std::size_t kernels_worth_a_thread = 100'000;
         shared::in_parts(steps, steps * kernels_worth_a_thread / std::max<std::size_t>(trace_.kernels.size(), 1), [&](std::size_t begin, std::size_t end) {
             TimeOrder order(ops_.graph());
             for (std::size_t s = begin; s < end; ++s) {

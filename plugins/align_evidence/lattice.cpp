@@ -21,6 +21,7 @@ constexpr double learned_share = 0.9;
 constexpr float posterior_floor = 1e-4F;
 const double dying = std::exp(-beam);     // a run that is less likely, by a factor more for each kernel, is not followed
 const double dying_each = std::exp(-8.0);
+constexpr double negligible = 1e-250;     // far below what is not followed; near the smallest numbers, arithmetic is slow
 
 double log_add(double a, double b) {
     if (a < b) std::swap(a, b);
@@ -205,9 +206,11 @@ private:
                 }
             }
             for (std::size_t s = 0; s < profile.states.size(); ++s) {
-                then_[s] *= in_.model->emission(profile.states[s].emission, kernel.name);
-                alive = std::max(alive, then_[s]);
-                sum += then_[s] * profile.states[s].stop;
+                double here = then_[s] * in_.model->emission(profile.states[s].emission, kernel.name);
+                if (here < negligible) here = 0;
+                if (here > alive) alive = here;
+                sum += here * profile.states[s].stop;
+                then_[s] = here;
             }
             std::swap(now_, then_);
             double total = impossible;

@@ -2,6 +2,7 @@
 
 #include "gzip_writer.hpp"
 #include "kineto_reader.hpp"
+#include "read_ahead.hpp"
 #include "temporary_file.hpp"
 
 #include <adpipe/diagnostic.hpp>
@@ -549,4 +550,42 @@ TEST_CASE("texts changed at random are read or refused, and never leave a trace 
     }
     CHECK(refused > 0);
     CHECK(refused < rounds / 2);
+}
+
+TEST_CASE("events that are read ahead are those that the reader reads itself, and a text that looks like one misleads nobody") {
+    // Names hold what looks like the border of two events, and what would be one.
+    const std::string trap = R"({"ph": "X", "cat": "kernel", "name": "}, {\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1}, {\"", "pid": 0, "tid": 7, "ts": 5, "dur": 1, "args": {"stream": 7, "list": [{"a": 1}, {"ph": "X"}, {"b": 2}]}})";
+    std::vector<std::string> events;
+    std::mt19937 random(3);
+    for (int i = 0; i < 3000; ++i) {
+        const std::string times = R"("ts": )" + std::to_string(10 * i) + R"(, "dur": )" + std::to_string(random() % 10);
+        events.push_back(random() % 5 == 0 ? trap : random() % 3 == 0 ? R"({"ph": "f", "id": 1, "cat": "ac2g", "name": "ac2g"})" : gpu_event("kernel", times));
+        if (random() % 50 == 0) events.push_back(R"({"ph": "B", "cat": "kernel", "name": "begin", "ts": 1})");
+    }
+    const std::string text = object(events);
+    const Trace whole = read(text, text.size() + 1);  // one chunk: nothing is read ahead
+    for (const std::size_t size : {300, 1000, 5000}) {
+        CAPTURE(size);
+        const Trace trace = read(text, size);
+        CHECK(trace.kernels.start == whole.kernels.start);
+        CHECK(trace.kernels.end == whole.kernels.end);
+        CHECK(trace.kernels.row == whole.kernels.row);
+        CHECK(codes(trace) == codes(whole));
+    }
+}
+
+TEST_CASE("what is read ahead begins at the first event that is whole, and ends before the first that is not") {
+    const std::string text = "\"}" + one.substr(20) + ",\n" + two + ", " + three + ",\n" + one.substr(0, 30);
+    std::string padded = text + std::string(kineto::Cursor::padding, '\0');
+    kineto::EventsAhead ahead;
+    kineto::AheadReader(kineto::PythonEvents::none, false).read(padded.data(), padded.data() + text.size(), ahead);
+    CHECK(ahead.begin - padded.data() == static_cast<std::ptrdiff_t>(text.find(two)));
+    CHECK(ahead.end - padded.data() == static_cast<std::ptrdiff_t>(text.find(three) + three.size()));
+    CHECK(ahead.count == 2);
+    CHECK(ahead.with_phase == 2);
+    REQUIRE(ahead.events.size() == 2);
+    CHECK(ahead.events[1].category == kineto::Category::memcpy);
+    ahead.clear();
+    kineto::AheadReader(kineto::PythonEvents::none, false).read(padded.data(), padded.data() + 40, ahead);
+    CHECK(ahead.count == 0);
 }
