@@ -31,7 +31,9 @@ void add_steps(PipelineBuilder& pipeline, const WalkOptions& options, bool may_b
 /// Where documents go: to a directory, or to standard output.
 void add_document(PipelineBuilder::Step renderer, const WalkOptions& options) {
     if (options.companion) renderer.from("companion", companion_window);
-    renderer.with("formats", std::vector<std::string>{options.output || options.format == "markdown" ? "markdown" : "terminal"}).with("print", !options.output);
+    std::vector<std::string> formats{options.format == "table" ? "terminal" : options.format};
+    if (options.output) formats = {"markdown", "html"};
+    renderer.with("formats", formats).with("print", !options.output);
 }
 
 PipelineBuilder walkthrough_pipeline(const WalkOptions& options) {
@@ -73,12 +75,12 @@ int cmd_walkthrough(const Arguments& arguments) {
     line.option("companion", "TRACE2", launch_companion_doc, &options.companion);
     line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.source.module);
     line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer", &options.source.pattern);
-    line.option("format", "FORMAT", "table or markdown (default: table)", &options.format);
-    line.option("output,o", "DIR", "write walkthrough.md there", &options.output);
+    line.option("format", "FORMAT", "table, markdown or html (default: table)", &options.format);
+    line.option("output,o", "DIR", "write walkthrough.md and walkthrough.html there", &options.output);
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = options.steps.check("walkthrough")) return *wrong;
-    if (const auto wrong = check_choice("walkthrough", "format", options.format, {"table", "markdown"})) return *wrong;
+    if (const auto wrong = check_choice("walkthrough", "format", options.format, {"table", "markdown", "html"})) return *wrong;
     if (options.source.dump && options.source.pattern) return usage_error("ADP-USE-021", "--dump and --pattern are ways to find layers; give one", "walkthrough");
     if (options.layer) {
         if (const std::string wrong = add_layers(*options.layer, options.layers); !wrong.empty()) return usage_error("ADP-USE-011", wrong, "walkthrough");
@@ -99,12 +101,12 @@ int cmd_sources(const Arguments& arguments) {
     line.argument("TRACE", "JSON of the PyTorch profiler, recorded with with_stack=True", &options.trace);
     options.steps.add_to(line);
     line.option("companion", "TRACE2", launch_companion_doc, &options.companion);
-    line.option("format", "FORMAT", "table or markdown (default: table)", &options.format);
-    line.option("output,o", "DIR", "write source_trace.md there", &options.output);
+    line.option("format", "FORMAT", "table, markdown or html (default: table)", &options.format);
+    line.option("output,o", "DIR", "write source_trace.md and source_trace.html there", &options.output);
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = options.steps.check("sources")) return *wrong;
-    if (const auto wrong = check_choice("sources", "format", options.format, {"table", "markdown"})) return *wrong;
+    if (const auto wrong = check_choice("sources", "format", options.format, {"table", "markdown", "html"})) return *wrong;
     run_options.narrate = options.output.has_value();
     RunResult result;
     return finish(run_pipeline(sources_pipeline(options).config(), run_options, result));

@@ -41,7 +41,19 @@ std::string wrapped(const std::string& text, int width, const std::string& first
     return out + "\n";
 }
 
-/// A link's target: what could end it is percent-encoded.
+/// A block of code that no line of it can end.
+std::string fenced(const std::vector<std::string>& lines) {
+    std::string fence = "```";
+    for (const std::string& line : lines) {
+        while (line.find(fence) != std::string::npos) fence += '`';
+    }
+    std::string out = fence + "text\n";
+    for (const std::string& line : lines) out += visible_text(line) + "\n";
+    return out + fence + "\n\n";
+}
+
+}  // namespace
+
 std::string link_target(std::string_view target) {
     std::string out;
     for (const char c : target) {
@@ -55,19 +67,6 @@ std::string link_target(std::string_view target) {
     const bool scheme = colon != std::string::npos && out.find_first_of("/.") > colon;
     return scheme ? "./" + out : out;
 }
-
-/// A block of code that no line of it can end.
-std::string fenced(const std::vector<std::string>& lines) {
-    std::string fence = "```";
-    for (const std::string& line : lines) {
-        while (line.find(fence) != std::string::npos) fence += '`';
-    }
-    std::string out = fence + "text\n";
-    for (const std::string& line : lines) out += visible_text(line) + "\n";
-    return out + fence + "\n\n";
-}
-
-}  // namespace
 
 class MarkdownWriter {
 public:

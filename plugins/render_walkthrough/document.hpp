@@ -2,6 +2,8 @@
 
 // A document in pieces, written as Markdown or for a terminal. Texts are raw: each form escapes what it must.
 
+#include "../shared/web_asset.hpp"
+
 #include <adpipe/stage.hpp>
 
 #include <string>
@@ -11,6 +13,9 @@
 #include <vector>
 
 namespace adpipe::walkthrough {
+
+/// A link's target, "attention.py:88": what could end a link is percent-encoded, and no scheme begins it.
+std::string link_target(std::string_view target);
 
 class Document {
 public:
@@ -32,6 +37,8 @@ public:
     void tree(std::vector<Item> items) { pieces_.emplace_back(Tree{std::move(items)}); }
 
     std::string markdown() const;
+    /// One page that loads nothing and holds no script. `title` as raw text; `style`: a style sheet and its SHA-256 in hexadecimal.
+    std::string html(std::string_view title, const shared::Asset& style) const;
     std::string terminal(const Terminal& terminal) const;
 
 private:
@@ -55,6 +62,7 @@ private:
         std::vector<Item> items;
     };
     using Piece = std::variant<Heading, Paragraph, Figure, Facts, List, Tree>;
+    friend class HtmlWriter;
     friend class MarkdownWriter;
     friend class TerminalWriter;
     std::vector<Piece> pieces_;

@@ -31,8 +31,8 @@ std::string time_text(const render::Spread& time) {
 /// "1 at a time: 12 of 64 warps (19 %), limited by registers"
 std::string occupancy_text(const Occupancy& occupancy) {
     if (occupancy.blocks < 0) return {};
-    std::string text = fmt::format("{} at a time: {} of {} warps ({:.0f} %), limited by {}", render::count_text(static_cast<std::uint64_t>(occupancy.blocks), "block"),
-                                   occupancy.warps, occupancy.most_warps, occupancy.percent(), occupancy.limited_by);
+    std::string text = fmt::format("{} at a time: {} of {} {} ({:.0f} %), limited by {}", render::count_text(static_cast<std::uint64_t>(occupancy.blocks), "block"),
+                                   occupancy.warps, occupancy.most_warps, occupancy.waves ? "wavefronts" : "warps", occupancy.percent(), occupancy.limited_by);
     const char* separator = "; it may be less, since the trace does not hold: ";
     for (const std::string& missing : occupancy.not_known) {
         text += separator + missing;

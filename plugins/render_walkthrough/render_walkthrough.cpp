@@ -1,4 +1,5 @@
 #include "../shared/companion.hpp"
+#include "document_assets.hpp"
 #include "layer_walk.hpp"
 #include "source_trace.hpp"
 
@@ -19,8 +20,8 @@ constexpr PortDecl walkthrough_names_port =
     port<DecodedNames>("names", "decoded kernel names; without them they are decoded here", PortUse::many);
 constexpr PortDecl companion_port = port<Window>(
     "companion", "steps of another recording of the same model that knows more, such as of the capture of its graphs; by `from`", PortUse::optional);
-constexpr const char* walkthrough_formats_doc = "What to write: terminal, markdown; names of other renderers' formats are let pass.";
-constexpr const char* walkthrough_print_doc = "Print Markdown instead of writing a file.";
+constexpr const char* walkthrough_formats_doc = "What to write: terminal, markdown, html; names of other renderers' formats are let pass.";
+constexpr const char* walkthrough_print_doc = "Print Markdown and HTML instead of writing files.";
 constexpr const char* walkthrough_rules_doc = "More files of kernel-name rules; they go before those that adpipe ships.";
 
 /// The companion that is connected, if it is another recording than the one in question.
@@ -30,12 +31,21 @@ std::optional<Companion> companion_of(const Context& context, const Window& wind
     return std::optional<Companion>{std::in_place, std::move(other), names};
 }
 
+struct DocumentName {
+    const char* file;   ///< without its ending
+    const char* title;  ///< of the page
+};
+
 /// Writes or prints a document.
-void put(Context& context, const Document& document, const std::vector<std::string>& formats, const std::string& name, bool print) {
-    for (const std::string& format : render::chosen_formats(formats, {"terminal", "markdown"}, {"terminal"})) {
+void put(Context& context, const Document& document, const std::vector<std::string>& formats, DocumentName name, bool print) {
+    const auto put_text = [&](const char* ending, const std::string& text) {
+        if (print) context.print(text);
+        else context.write_file(std::string{name.file} + ending, text);
+    };
+    for (const std::string& format : render::chosen_formats(formats, {"terminal", "markdown", "html"}, {"terminal"})) {
         if (format == "terminal") context.print(document.terminal(context.terminal()));
-        else if (print) context.print(document.markdown());
-        else context.write_file(name + ".md", document.markdown());
+        else if (format == "markdown") put_text(".md", document.markdown());
+        else put_text(".html", document.html(name.title, assets::document_style));
     }
 }
 
@@ -84,7 +94,7 @@ public:
         const std::optional<Companion> companion = companion_of(context, *input.attribution.window, names);
         const LaunchSites sites(*input.attribution.window, companion ? &*companion : nullptr);
         const Document document = options_.kernel.empty() ? walk_layer(input, profile, sites) : walk_kernels(input, profile, sites, options_.kernel);
-        put(context, document, options_.formats, "walkthrough", options_.print);
+        put(context, document, options_.formats, {"walkthrough", "Walkthrough"}, options_.print);
     }
 
 private:
@@ -137,7 +147,7 @@ public:
         const KernelNames names(options_.rules, context.many<DecodedNames>("names"));
         const auto& window = context.in<Window>("window");
         const std::optional<Companion> companion = companion_of(context, window, names);
-        put(context, source_trace(window, names, LaunchSites(window, companion ? &*companion : nullptr)), options_.formats, "source_trace", options_.print);
+        put(context, source_trace(window, names, LaunchSites(window, companion ? &*companion : nullptr)), options_.formats, {"source_trace", "From source lines to kernels"}, options_.print);
     }
 
 private:

@@ -144,15 +144,27 @@ void RocpdReader::read_metadata() {
     trace_.format = "rocpd " + version;
 }
 
+/// What the database does not hold of a device follows from its target: a compute unit of CDNA 2 to 4 runs eight waves of 64 threads on each of four
+/// SIMDs, and has 64 KiB of local memory (CDNA 4: 160 KiB).
+void set_limits(Device& device, std::string_view target) {
+    const bool cdna4 = target == "gfx950";
+    if (target != "gfx90a" && target.substr(0, 5) != "gfx94" && !cdna4) return;
+    device.compute_major = 9;
+    device.compute_minor = target == "gfx90a" ? 0 : cdna4 ? 5 : 4;
+    device.warp_size = 64;
+    device.threads_per_multiprocessor = 2048;
+    device.shared_memory_per_multiprocessor = (cdna4 ? 160 : 64) * 1024;
+}
+
 void RocpdReader::read_lookups() {
     for (auto row = rows("rocpd_string", {"guid", "id", "string"}); row.next();) {
         strings_.add(guids_.number(row.text(0)), row.integer(1), trace_.string_id(row.text(2)));
     }
     strings_.finish();
-    for (auto row = rows("rocpd_info_kernel_symbol", {"guid", "id", "display_name", "kernel_name", "arch_vgpr_count"}); row.next();) {
+    for (auto row = rows("rocpd_info_kernel_symbol", {"guid", "id", "display_name", "kernel_name", "arch_vgpr_count", "accum_vgpr_count"}); row.next();) {
         std::string_view name = row.text(2).empty() ? row.text(3) : row.text(2);
         if (row.text(2).empty() && name.size() > 3 && name.substr(name.size() - 3) == ".kd") name.remove_suffix(3);
-        symbols_.add(guids_.number(row.text(0)), row.integer(1), {trace_.string_id(name), row.is_null(4) ? -1 : row.integer(4)});
+        symbols_.add(guids_.number(row.text(0)), row.integer(1), {trace_.string_id(name), row.is_null(4) ? -1 : all_registers(row.integer(4), row.integer(5))});
     }
     symbols_.finish();
     for (auto row = rows("rocpd_info_process", {"guid", "id", "pid", "command"}); row.next();) {
@@ -174,7 +186,10 @@ void RocpdReader::read_lookups() {
         agents_.add(guids_.number(row.text(0)), row.integer(1), gpu ? number : -1);
         const std::string_view name = row.text(4).empty() ? row.text(5) : row.text(4);
         const auto same = [number](const Device& known) { return known.id == number; };
-        if (gpu && std::none_of(trace_.devices.begin(), trace_.devices.end(), same)) trace_.devices.push_back({number, std::string(name), -1, -1});
+        if (gpu && std::none_of(trace_.devices.begin(), trace_.devices.end(), same)) {
+            trace_.devices.push_back({number, std::string(name), -1, -1});
+            set_limits(trace_.devices.back(), row.text(5));
+        }
     }
     agents_.finish();
     for (auto row = rows("rocpd_event", {"guid", "id", "stack_id", "correlation_id", "category_id"}); row.next();) {

@@ -71,7 +71,8 @@ struct CommonColumns {
 struct KernelColumns : CommonColumns {
     explicit KernelColumns(const CsvTable& table)
         : CommonColumns(table), kind(table.column("Kind")), name(table.column("Kernel_Name")), agent(table.column("Agent_Id")),
-          registers(table.column("VGPR_Count")), shared_memory(table.column("LDS_Block_Size")) {
+          registers(table.column("VGPR_Count")), accumulation(table.column("Accum_VGPR_Count")),
+          shared_memory(table.column("LDS_Block_Size")) {
         if (stream < 0) stream = table.column("Queue_Id");
         if (shared_memory < 0) shared_memory = table.column("Group_Segment_Size");
         const std::array<std::string, 3> axes{"X", "Y", "Z"};
@@ -80,7 +81,7 @@ struct KernelColumns : CommonColumns {
             workgroup[i] = table.column("Workgroup_Size_" + axes[i]);
         }
     }
-    int kind, name, agent, registers, shared_memory;
+    int kind, name, agent, registers, accumulation, shared_memory;
     std::array<int, 3> grid{}, workgroup{};
 };
 
@@ -172,7 +173,8 @@ void CsvReader::add_kernel(const CsvTable& table, const KernelColumns& columns) 
         workgroup[i] = table.integer(columns.workgroup[i], -1);
     }
     k.shape.push_back(trace_.shape_id(
-        launch_shape(grid, workgroup, table.integer(columns.registers, -1), table.integer(columns.shared_memory, -1))));
+        launch_shape(grid, workgroup, all_registers(table.integer(columns.registers, -1), table.integer(columns.accumulation, 0)),
+                     table.integer(columns.shared_memory, -1))));
 }
 
 void CsvReader::read_copies() {

@@ -43,7 +43,7 @@ class ProfileTest(unittest.TestCase):
         self.assertEqual(sorted(self.files), [
             "conc8_layer.csv", "conc8_layer_kind0.csv", "kernel_map.html", "kernel_map.md", "kernel_names.csv", "layers.md", "prefill_conc1_layer.csv",
             "prefill_conc1_layer_kind0.csv", "simulated_served_model_categories.csv", "simulated_served_model_kernels.csv",
-            "simulated_served_model_kernels.md", "source_trace.md", "steps.csv", "walkthrough.md"])
+            "simulated_served_model_kernels.md", "source_trace.html", "source_trace.md", "steps.csv", "walkthrough.html", "walkthrough.md"])
 
     def test_decoded_once_or_by_each_renderer_is_the_same(self):
         run("tables", SAMPLE, "-o", self.directory / "tables")
@@ -69,7 +69,7 @@ class ProfileTest(unittest.TestCase):
     def test_own_rules_reach_every_renderer(self):
         (self.directory / "own.yaml").write_text(RULES)
         run("run", PROJECT / "configs" / "profile_model.yaml", "--output", self.directory / "own", "--set", f"analyze.decode_names.rules=[{self.directory / 'own.yaml'}]")
-        for name in ("conc8_layer.csv", "layers.md", "kernel_map.md", "kernel_names.csv", "walkthrough.md", "source_trace.md", "simulated_served_model_kernels.md"):
+        for name in ("conc8_layer.csv", "layers.md", "kernel_map.md", "kernel_names.csv", "walkthrough.md", "walkthrough.html", "source_trace.md", "simulated_served_model_kernels.md"):
             text = (self.directory / "own" / name).read_text().replace("\\", "")
             self.assertIn("our_experts", text, name)
             self.assertNotIn("our_experts", self.files[name].replace("\\", ""), name)

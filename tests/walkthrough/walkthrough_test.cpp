@@ -2,7 +2,7 @@
 
 #include "call_tree.hpp"
 #include "document.hpp"
-#include "../../plugins/shared/launch_site.hpp"
+#include "../shared/launch_site.hpp"
 #include "occupancy.hpp"
 
 #include <doctest/doctest.h>
@@ -63,6 +63,42 @@ TEST_CASE("frames are shown without addresses, and those of module calls are kno
     CHECK_FALSE(is_machinery("nn.Module: Linear_0"));
 }
 
+TEST_CASE("occupancy of AMD's compute units") {
+    Device device;
+    device.name = "AMD Instinct MI300X";
+    device.compute_major = 9;
+    device.compute_minor = 4;
+    device.warp_size = 64;
+    device.threads_per_multiprocessor = 2048;
+    device.shared_memory_per_multiprocessor = 65536;
+    const auto check = [&](const LaunchShape& shape, std::int64_t blocks, std::int64_t waves, const std::string& by) {
+        const Occupancy occupancy = occupancy_of(shape, device);
+        CHECK(occupancy.blocks == blocks);
+        CHECK(occupancy.warps == waves);
+        CHECK(occupancy.most_warps == 32);
+        CHECK(occupancy.limited_by == by);
+    };
+    // Waves of a SIMD by registers, as LLVM's table for gfx90a and gfx940 has them: 8 up to 64, 7 up to 72, 6 up to 80, 5 up to 96, 4 up to 128, …
+    check(launch(64, 64, 0), 32, 32, "threads");
+    check(launch(64, 65, 0), 28, 28, "registers");
+    check(launch(64, 80, 0), 24, 24, "registers");
+    check(launch(64, 96, 0), 20, 20, "registers");
+    check(launch(64, 128, 0), 16, 16, "registers");
+    check(launch(64, 168, 0), 12, 12, "registers");
+    check(launch(64, 256, 0), 8, 8, "registers");
+    check(launch(64, 512, 0), 4, 4, "registers");
+    check(launch(256, 32, 0), 8, 32, "threads");
+    check(launch(256, 32, 32'768), 2, 8, "shared memory");
+    check(launch(256, 32, 32'769), 1, 4, "shared memory");
+    CHECK(occupancy_of(launch(256, -1, 0), device).not_known == std::vector<std::string>{"registers"});
+    CHECK(occupancy_of(launch(256, 32, 65'537), device).blocks == -1);  // does not fit: some limit is not what the trace says
+    device.threads_per_multiprocessor = 2560;  // CDNA 1 and older: other rules
+    CHECK(occupancy_of(launch(256, 32, 0), device).blocks == -1);
+    device.warp_size = 32;  // RDNA
+    device.compute_major = 11;
+    CHECK(occupancy_of(launch(256, 32, 0), device).blocks == -1);
+}
+
 TEST_CASE("occupancy is bound by threads, registers, shared memory or blocks") {
     const auto check = [](const LaunchShape& shape, std::int64_t blocks, const std::string& by) {
         const Occupancy occupancy = occupancy_of(shape, hopper());
@@ -83,9 +119,6 @@ TEST_CASE("what is not known bounds nothing, and is named") {
     CHECK(occupancy_of(launch(-1, 32, 0), hopper()).blocks == -1);
     CHECK(occupancy_of(launch(256, -1, 0), hopper()).not_known == std::vector<std::string>{"registers"});
     CHECK(occupancy_of(launch(256, -1, 0), hopper()).blocks == 8);
-    Device other = hopper();
-    other.warp_size = 64;  // AMD
-    CHECK(occupancy_of(launch(256, 32, 0), other).blocks == -1);
     CHECK(occupancy_of(launch(256, 32, 0), Device{}).blocks == -1);
 }
 
@@ -144,4 +177,10 @@ TEST_CASE("hostile texts end neither a figure nor a link, and no escape sequence
     CHECK(markdown.find("<script>") == std::string::npos);
     CHECK(markdown.find("\n# b") == std::string::npos);
     CHECK(document.terminal({}).find('\x1b') == std::string::npos);
+    const std::string html = document.html("a</title><script>", {"h1 { color: red }", std::string(64, 'a')});
+    CHECK(html.find("<script>") == std::string::npos);
+    CHECK(html.find("href=\"./javascript:alert%281%29\"") != std::string::npos);
+    CHECK(html.find("href=\"a%20b%29.py:3\"") != std::string::npos);
+    CHECK(html.find('\x1b') == std::string::npos);
+    CHECK(html.find("<ul>\n<li><a href=\"./javascript:alert%281%29\">f](evil)</a><ul>\n<li>") != std::string::npos);
 }
