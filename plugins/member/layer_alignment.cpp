@@ -191,6 +191,8 @@ void LayerSolver::step_to_arguments(Pair pair, LayerIndex here, LayerIndex there
         }
         if (a == b) {
             shared_[a] = 1;
+            // Of one name, but overwritten in between: the stream, which each layer adds to in place.
+            if (there < here && reads_unwritten(pair.there, b) && !reads_unwritten(pair.here, a)) stream_in_[b] = 1;
             continue;
         }
         if (constant_[a] != 0 || seen_here_[a] == alignment_) continue;
@@ -205,6 +207,11 @@ void LayerSolver::step_to_arguments(Pair pair, LayerIndex here, LayerIndex there
             stream_in_[b] = 1;
         }
     }
+}
+
+bool LayerSolver::reads_unwritten(FlowId v, FlowId argument) const {
+    const auto sources = flow_.sources(v);
+    return std::find(sources.begin(), sources.end(), argument) != sources.end();
 }
 
 /// True for what an earlier layer made, also as the sum that a fused add and norm returns.

@@ -26,6 +26,13 @@ void LayerSolver::find_cuts() {
     for (LayerIndex layer = 0; layer < count_; ++layer) find_cut(layer, regions[static_cast<std::size_t>(layer)]);
 }
 
+/// True for a value of the layer, no open one, that a use of a later layer's weights reads: where all that is open comes from it, it is
+/// what carries the layer to the next.
+bool LayerSolver::leaves_directly(FlowId v, LayerIndex layer) const {
+    const auto users = flow_.users(v);
+    return std::any_of(users.begin(), users.end(), [&](FlowId user) { return own_[user] > layer && same_stack(own_[user], layer); });
+}
+
 /// The last vertex that dominates all ways out of the region. On an acyclic graph the immediate dominator of a vertex is the nearest
 /// common dominator of what it depends on, so that one pass in order is enough.
 void LayerSolver::find_cut(LayerIndex layer, const std::vector<FlowId>& region) {
@@ -50,12 +57,15 @@ void LayerSolver::find_cut(LayerIndex layer, const std::vector<FlowId>& region) 
     };
     constexpr std::uint32_t unset = no_flow;
     std::uint32_t exits = unset;
+    constexpr FlowId several_entries = no_flow - 1;
+    FlowId entry = no_flow;
     for (std::uint32_t n = 1; n <= values.size(); ++n) {
         const FlowId v = values[n - 1];
         std::uint32_t nearest = unset;
         for (const FlowId s : flow_.sources(v)) {
             const std::uint32_t inside = number_of(s);
             if (inside == 0 && (up_[s] != layer || constant_[s] != 0 || flow_.is_number(s))) continue;
+            if (inside == 0) entry = entry == no_flow || entry == s ? s : several_entries;
             nearest = nearest == unset ? inside : common(nearest, inside);
         }
         dominator[n] = nearest == unset ? 0 : nearest;
@@ -65,6 +75,13 @@ void LayerSolver::find_cut(LayerIndex layer, const std::vector<FlowId>& region) 
         const bool leaves = std::any_of(users.begin(), users.end(),
                                         [&](FlowId user) { return !flow_.is_number(user) && number_of(user) == 0; });
         if (leaves) exits = exits == unset ? n : common(exits, n);
+    }
+    if (entry != no_flow && entry != several_entries && leaves_directly(entry, layer)) {
+        for (const FlowId v : region) {
+            cut_of_[v] = entry;
+            after_cut_[v] = 1;
+        }
+        return;
     }
     if (exits == unset || exits == 0) return;
     const FlowId cut = values[exits - 1];

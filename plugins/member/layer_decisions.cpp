@@ -170,7 +170,7 @@ void LayerSolver::decide_after(FlowId v, LayerIndex users) {
         decide(v, layer, Why::side_result);
     } else if (has_live_user_up_to(v, layer)) {
         decide(v, layer, Why::users_in_layer);
-    } else if (joins_later_[v] != 0 && end_settled_.count(layer) == 0) {
+    } else if (joins_later_[v] == joined_by_fused_end || (joins_later_[v] == joined_by_sum && end_settled_.count(layer) == 0)) {
         decide(v, layer, Why::joins_branch);
     } else {
         decide(v, count_ + layer, Why::after_layers);
@@ -197,10 +197,19 @@ void LayerSolver::find_joins() {
     joins_later_.assign(flow_.size(), 0);
     for (FlowId v = flow_.size(); v-- > 0;) {
         if (!undecided(v) || !is_last(up_[v])) continue;
-        const auto users = flow_.users(v);
-        const bool later = std::any_of(users.begin(), users.end(), [&](FlowId user) { return joins_later_[user] != 0 && up_[user] == up_[v]; });
-        joins_later_[v] = later || joins_branch(v) ? 1 : 0;
+        if (joins_branch(v)) joins_later_[v] = joined_by_sum;
+        for (const FlowId user : flow_.users(v)) {
+            if (up_[user] == up_[v]) joins_later_[v] = std::max(joins_later_[v], joins_later_[user]);
+            if (is_fused_end(user)) joins_later_[v] = joined_by_fused_end;
+        }
     }
+}
+
+/// True for what joins two values and uses a weight of no layer: the add and norm behind the last layer, in one op.
+bool LayerSolver::is_fused_end(FlowId v) const {
+    if (outside_weight_[v] == 0 || down_[v] != none_below || !is_op(v)) return false;
+    const auto sources = flow_.sources(v);
+    return std::count_if(sources.begin(), sources.end(), [&](FlowId s) { return constant_[s] == 0 && !flow_.is_number(s) && is_op(s); }) >= 2;
 }
 
 bool LayerSolver::joins_branch(FlowId v) const {

@@ -123,6 +123,7 @@ private:
     void mark_single_role(LayerIndex layer, std::uint64_t role);
     void align(LayerIndex here, LayerIndex there);
     void step_to_arguments(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue);
+    bool reads_unwritten(FlowId v, FlowId argument) const;
     bool brings_earlier_layer(FlowId v, LayerIndex here) const;
     void step_to_users(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue);
     struct Use {
@@ -139,6 +140,7 @@ private:
     void spread_sharing();
     // Cuts: layer_cuts.cpp
     void find_cuts();
+    bool leaves_directly(FlowId v, LayerIndex layer) const;
     void find_cut(LayerIndex layer, const std::vector<FlowId>& region);
     // Decisions: layer_decisions.cpp
     void decide_middle();
@@ -150,6 +152,7 @@ private:
     bool leads_nowhere(FlowId v) const;
     void move_dead_ends();
     bool joins_branch(FlowId v) const;
+    bool is_fused_end(FlowId v) const;
     bool is_size_of_input(FlowId v) const;
     bool feeds_single_kind(FlowId v) const;
     void decide_before(FlowId v, LayerIndex users);
@@ -229,6 +232,8 @@ private:
     std::vector<Pair> equals_;                   ///< per-layer counterparts
 
     std::set<LayerIndex> end_settled_;           ///< last layers whose end looks like that of others
+    static constexpr std::uint8_t joined_by_sum = 1;
+    static constexpr std::uint8_t joined_by_fused_end = 2;
     std::vector<std::uint8_t> joins_later_;      ///< adds a branch to the stream, or leads to what does
     std::set<FlowId> per_layer_inputs_;          ///< inputs of which each layer has one
 

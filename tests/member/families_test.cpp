@@ -142,6 +142,27 @@ TEST_CASE("the residual may be the normed value, so that nothing passes the norm
     CHECK(m.boundary(1) == std::vector<std::string>{"a1"});
 }
 
+TEST_CASE("both values that a fused add and norm behind the last layer joins are the last layer's (MiniMax, fused)") {
+    const Members m(family("ids:\na-1 = aten.embedding.default($model_embed_weight, ids)\ng-1 = norm(a-1, $model_layers_0_norm_weight)", R"(
+        u{n} = linear(g{p}, $model_layers_{n}_up_weight)
+        d{n} = linear(u{n}, $model_layers_{n}_down_weight)
+        b{n} = aten.mul.Tensor(u{n}, 0.5)
+        c{n} = aten.mul.Tensor(d{n}, 2.0)
+        i{n} = auto_deploy.flashinfer_fused_add_rms_norm_inplace.default(c{n}, b{n}, $model_layers_{n}_end_norm_weight)
+        g{n} = aten.view.default(c{n}, 64)
+    )", R"(
+        u4 = linear(g{p}, $model_layers_4_up_weight)
+        d4 = linear(u4, $model_layers_4_down_weight)
+        b4 = aten.mul.Tensor(u4, 0.5)
+        c4 = aten.mul.Tensor(d4, 2.0)
+        i4 = auto_deploy.flashinfer_fused_add_rms_norm_inplace.default(c4, b4, $model_norm_weight)
+        logits = linear(c4, $lm_head_weight)
+        out logits
+    )"));
+    check_layers(m, {"u", "d", "b", "c"}, {0, 1, 2, 3, 4});
+    check_all(m, {"i4", "logits"}, "epilogue");
+}
+
 TEST_CASE("what the only attention layer reads was made before the layers, but for the last index into it (Nemotron-H)") {
     const Members m(R"(
         ids:
@@ -344,4 +365,53 @@ TEST_CASE("a weight that a layer's work uses late, after a later layer's, is sti
     CHECK(m.layer("s1") == "1");
     check_layers(m, {"w", "o", "a"}, {0, 1, 2, 3});
     CHECK(m.layer("f") == "epilogue");
+}
+
+TEST_CASE("a stream marker on the stream itself, where norms come last and the end of the last layer is fused (EXAONE 4)") {
+    const Members m(family("ids:\na-1 = aten.embedding.default($model_embed_weight, ids)", R"(
+        b{n} = begin_aux_stream_passthrough(a{p}, 1)
+        v{n} = linear(b{n}, $model_layers_{n}_v_proj_weight)
+        q{n} = linear(a{p}, $model_layers_{n}_q_proj_weight)
+        o{n} = sdpa(q{n}, v{n})
+        w{n} = norm(o{n}, $model_layers_{n}_norm_weight)
+        a{n} = aten.add.Tensor(a{p}, w{n})
+    )", R"(
+        b4 = begin_aux_stream_passthrough(a3, 1)
+        v4 = linear(b4, $model_layers_4_v_proj_weight)
+        q4 = linear(a3, $model_layers_4_q_proj_weight)
+        o4 = sdpa(q4, v4)
+        w4 = norm(o4, $model_layers_4_norm_weight)
+        i = auto_deploy.flashinfer_fused_add_rms_norm_inplace.default(w4, a3, $model_norm_weight)
+        logits = linear(w4, $lm_head_weight)
+        out logits
+    )"));
+    check_layers(m, {"b", "v", "q", "o", "w"}, {0, 1, 2, 3, 4});
+    check_layers(m, {"a"}, {0, 1, 2, 3});
+    check_all(m, {"i", "logits"}, "epilogue");
+}
+
+TEST_CASE("a stream that each layer adds to in place goes by the name of what entered the model (LLaVA)") {
+    const Members m(R"(
+        ids:
+        pixels:
+        v0 = linear(pixels, $vision_layers_0_mlp_weight)
+        v1 = linear(v0, $vision_layers_1_mlp_weight)
+        k = aten.eq.Scalar(ids, 5)
+        e = aten.embedding.default($text_embed_weight, ids)
+        x = aten.masked_scatter.default(e, k, v1)
+        w0 = norm(x, $text_layers_0_norm_weight)
+        d0 = linear(w0, $text_layers_0_mlp_weight)
+        i0 = auto_deploy.flashinfer_fused_add_rms_norm_inplace.default(d0, x, $text_layers_0_post_norm_weight)
+        y0 = linear(d0, $text_layers_0_end_weight)
+        i1 = auto_deploy.flashinfer_fused_add_rms_norm_inplace.default(y0, x, $text_layers_1_norm_weight)
+        d1 = linear(y0, $text_layers_1_mlp_weight)
+        j1 = auto_deploy.flashinfer_fused_add_rms_norm_inplace.default(d1, x, $text_layers_1_post_norm_weight)
+        y1 = linear(d1, $text_layers_1_end_weight)
+        i2 = auto_deploy.flashinfer_fused_add_rms_norm_inplace.default(y1, x, $text_norm_weight)
+        logits = linear(y1, $lm_head_weight)
+        out logits
+    )");
+    check_all(m, {"k", "e"}, "prologue");
+    check_all(m, {"w0", "d0", "i0", "y0"}, "0");
+    check_all(m, {"i1", "d1", "j1", "y1"}, "1");
 }
