@@ -234,6 +234,15 @@ void GroupFinder::find_stream() {
     }
 }
 
+/// True if a norm in one op reads v, none in many of which the first have no weight.
+bool GroupFinder::feeds_whole_norm(FlowId v) const {
+    const auto users = flow_.users(v);
+    return std::any_of(users.begin(), users.end(), [&](FlowId user) {
+        const bool of_parts = flow_.bare(user) == "mul" || flow_.bare(user) == "add";
+        return same_layer(user, v) && labels_[user].known && labels_[user].group == Group::norm && !of_parts;
+    });
+}
+
 GroupLabel GroupFinder::settle(FlowId v) const {
     const GroupLabel& before = before_[v];
     const GroupLabel& after = after_[v];
@@ -250,7 +259,8 @@ GroupLabel GroupFinder::settle(FlowId v) const {
     }
     // A norm has its first ops and a last cast; nothing with weights of its own, and nothing more behind it.
     const bool has_weights = !weights(v).empty();
-    if (one_after && after.group == Group::norm && !is_shape_only(bare) && !has_weights) return after;
+    const bool ends_branch = one_before && before.group != Group::norm && feeds_whole_norm(v);
+    if (one_after && after.group == Group::norm && !is_shape_only(bare) && !has_weights && !ends_branch) return after;
     if (one_before && (is_cast(bare) || before.group != Group::norm)) return before;
     if (one_after && !(has_weights && after.group == Group::norm)) return after;
     if (adds_two_values(v) && several_before_[v] != 0 && before.group != Group::moe) return {};  // branches side by side

@@ -50,6 +50,7 @@ private:
     void find_stream();
     void look_around();
     bool adds_two_values(FlowId v) const;
+    bool feeds_whole_norm(FlowId v) const;
     bool same_layer(FlowId a, FlowId b) const;
     bool same_owner(FlowId a, FlowId b) const;
     GroupLabel settle(FlowId v) const;

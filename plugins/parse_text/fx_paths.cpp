@@ -2,6 +2,7 @@
 
 #include "characters.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace adpipe::parse {
@@ -90,15 +91,17 @@ bool read_module_stack(std::string_view comment, std::string_view& path) {
 
 std::string lifted_weight_path(std::string_view name) {
     constexpr std::array<std::string_view, 2> kinds{"_parameters_", "_buffers_"};
-    if (!starts_with(name, "L_self_") && !starts_with(name, "l_self_")) return {};
-    std::string_view rest = name.substr(6);
+    constexpr std::string_view step = "_modules_";
+    if (!starts_with(name, "L_") && !starts_with(name, "l_")) return {};
+    std::string_view rest = name;
     while (ends_with(rest, "_")) rest.remove_suffix(1);
     for (const std::string_view kind : kinds) {
         const std::size_t at = rest.rfind(kind);
         if (at == std::string_view::npos) continue;
         std::string path;
-        constexpr std::string_view step = "_modules_";
+        // What stands before is how the compiled code calls the model: "L_self", "L_args_0", "L_model".
         std::string_view modules = rest.substr(0, at);
+        modules.remove_prefix(std::min(modules.find(step), modules.size()));
         while (starts_with(modules, step)) {
             modules.remove_prefix(step.size());
             const std::size_t next = modules.find(step);

@@ -14,7 +14,7 @@ bool read_self_path(std::string_view text, std::string& path, std::size_t& end);
 bool read_module_stack(std::string_view comment, std::string_view& path);
 
 /// The attribute path in the name that Dynamo gives to a weight that it lifts to an argument:
-/// "L_self_modules_layers_modules_0_parameters_weight_" → layers.0.weight. Empty for any other name.
+/// "L_self_modules_layers_modules_0_parameters_weight_" → layers.0.weight, however the compiled code calls the model. Empty for any other name.
 std::string lifted_weight_path(std::string_view name);
 
 /// The target in a comment beside an argument, "# ParamAOTInput(target='layers.0.weight')"; empty if there is none.

@@ -235,3 +235,22 @@ TEST_CASE("what only prepares the input of experts is theirs, and branches side 
     CHECK(m.group("d") == "other");
     CHECK(m.group("z") == "other");
 }
+
+TEST_CASE("what scales a branch before a fused add and norm is the branch's") {
+    const Members m(R"(
+        ids:
+        x = aten.embedding.default($model_embed_weight, ids)
+        w = rms_norm(x, $model_layers_0_input_layernorm_weight)
+        o = linear(w, $model_layers_0_self_attn_o_proj_weight)
+        r = aten.mul.Tensor(o, 0.22)
+        g = fused_add_rms_norm(x, r, $model_layers_0_post_attention_layernorm_weight)
+        n = getitem(g, 0)
+        s = getitem(g, 1)
+        u = linear(n, $model_layers_0_mlp_up_proj_weight)
+        h = fused_add_rms_norm(s, u, $model_norm_weight)
+        out h
+    )");
+    CHECK(m.group("r") == "attention");
+    CHECK(m.group("g") == "norm");
+    CHECK(m.group("u") == "mlp");
+}

@@ -226,5 +226,7 @@ TEST_CASE("fx: paths") {
     }
     CHECK(parse::lifted_weight_path("L_self_modules_model_modules_layers_modules_10_parameters_q_proj_weight_") == "model.layers.10.q_proj_weight");
     CHECK(parse::lifted_weight_path("L_self_buffers_freq_") == "freq");
+    CHECK(parse::lifted_weight_path("L_args_0_modules_model_modules_layers_modules_3_modules_mlp_parameters_weight_") == "model.layers.3.mlp.weight");
+    CHECK(parse::lifted_weight_path("L_my_model_modules_layers_modules_0_parameters_w_") == "layers.0.w");
     CHECK(parse::lifted_weight_path("L_x_").empty());
 }
