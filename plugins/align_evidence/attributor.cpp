@@ -4,6 +4,7 @@
 #include "passes.hpp"
 #include "stream_continuity.hpp"
 #include "time_order.hpp"
+#include "twin_calls.hpp"
 
 #include "../shared/huge_pages.hpp"
 #include "../shared/parallel.hpp"
@@ -89,6 +90,7 @@ private:
             memory_ = std::move(learned);
             memory_by_streams_ = std::move(learned_by_streams);
         }
+        for (std::size_t p = 0; p < passes_.size(); ++p) share_out_among_twins(aligned_[p], passes_[p].chains, ops_.lattice_ops());
     }
 
     /// True if the pass is a chain per stream. Two like ops on two streams may then stand in either's place, and the choice of another pass, which
