@@ -14,7 +14,8 @@ namespace {
 using Positions = std::vector<std::uint32_t>;
 
 constexpr double lacking_cost = 0.5;  ///< of a kernel that the first or the last layer would lack
-constexpr double slack = 1.3;         ///< kernels: a convention may cost so much
+constexpr double clearly_more = 1.5;    ///< kernels that match
+constexpr double slack = 2;           ///< kernels: a convention may cost so much
 
 class Placer {
 public:
@@ -160,33 +161,38 @@ private:
         if (boundary_ == unit_size()) return {piece.size(), piece.size()};
         const std::uint32_t at = positions(piece)[boundary_];
         const SymbolSpan run = measure_.part(piece);
-        std::size_t first = run.size();
-        std::size_t last = 0;
+        std::vector<std::size_t> edges;  // kernels that begin or end a pass
         for (std::size_t i = 0; i < run.size(); ++i) {
-            if (!table_[run[i]].opens_or_ends_pass() || common_.count(run[i]) != 0) continue;
-            first = std::min(first, i);
-            last = i;
+            if (table_[run[i]].opens_or_ends_pass() && common_.count(run[i]) == 0) edges.push_back(i);
         }
-        if (first == run.size()) return {at, at};
-        // One pass ends and another begins inside of the piece.
-        return {best_end(run.first(first), false),
-                static_cast<std::uint32_t>(run.size()) - best_end(run.subspan(last + 1), true)};
+        if (edges.empty()) return {at, at};
+        // One pass ends and another begins inside of the piece. An embedding may also be a part of the first layer, as
+        // of a position bias: then what lies before it resembles a layer too.
+        const Edge end = best_end(run.first(edges.front()), false);
+        Edge begin = best_end(run.subspan(edges.back() + 1), true);
+        for (std::size_t e = edges.size() - 1; e-- > 0;) {
+            const Edge earlier = best_end(run.subspan(edges[e] + 1), true);
+            if (earlier.value > begin.value + clearly_more) begin = earlier;
+        }
+        return {end.length, static_cast<std::uint32_t>(run.size()) - begin.length};
     }
 
+    struct Edge {
+        double value = -1e9;
+        std::uint32_t length = 0;
+    };
+
     /// How many kernels at the beginning (or end) of `text` belong to the layer whose other part lies outside.
-    std::uint32_t best_end(SymbolSpan text, bool backwards) const {
-        double best = -1e9;
-        std::size_t length = 0;
+    Edge best_end(SymbolSpan text, bool backwards) const {
+        Edge best;
         for (const auto& kind : cut_.kinds) {
             const Positions at = positions_in(kind->symbols());
             const PrefixMatch match = match_prefixes(table_, kind->symbols(), text, backwards);
             const std::size_t wanted = backwards ? kind->size() - at[boundary_] : at[boundary_];
             const double value = match.score[wanted] - 0.3 * static_cast<double>(wanted);
-            if (value <= best) continue;
-            best = value;
-            length = match.length[wanted];
+            if (value > best.value) best = {value, static_cast<std::uint32_t>(match.length[wanted])};
         }
-        return static_cast<std::uint32_t>(length);
+        return best;
     }
 
     void find_common() {

@@ -152,6 +152,35 @@ TEST_CASE("attention that is written out, with a sigmoid behind it") {
     check_whole(model(repeated(12, {names})));
 }
 
+TEST_CASE("a second stack whose first layer looks something up") {
+    // An encoder and a decoder; the first layer of each also makes a position bias out of an embedding.
+    const std::string gather = "void at::native::vectorized_gather_kernel<16, long>(char*)";
+    const auto first_of = [&](Names names) {
+        const Names bias{"arange_kernel", "void abs_kernel_cuda(int)", "void log_kernel_cuda(int)", gather,
+                         "void add_kernel_bias(int)"};
+        names.insert(names.begin() + 2, bias.begin(), bias.end());
+        return names;
+    };
+    const Names encoder = dense_layer();
+    Names decoder(encoder.begin(), encoder.begin() + 6);
+    decoder.insert(decoder.end(), encoder.begin(), encoder.end());
+    Order order;
+    order.outside({gather}).layers(first_of(encoder)).layers(encoder, 5).outside({encoder[0], gather, "mask_kernel"});
+    order.layers(first_of(decoder)).layers(decoder, 5).outside({encoder[0], encoder[1]});
+    check_whole(order);
+}
+
+TEST_CASE("a softmax behind the head is of sampling") {
+    const Names whole = dense_layer();
+    const std::string softmax = "void softmax_warp_forward<float, 8>(float*)";
+    Names names{whole[0], whole[1], softmax, whole[1]};
+    names.insert(names.end(), whole.begin() + 5, whole.end());
+    Order order = model(repeated(8, {names}));
+    order.kernels.insert(order.kernels.end() - 1, softmax);
+    order.layer.insert(order.layer.end() - 1, -1);
+    check_whole(order);
+}
+
 TEST_CASE("what repeats by chance is no model") {
     std::mt19937 random(5);
     Names noise;
