@@ -42,13 +42,6 @@ constexpr std::size_t length_of(std::uint64_t type) noexcept {
     return type < lengths.size() ? lengths[static_cast<std::size_t>(type)] : static_cast<std::size_t>((type - lengths.size()) / 2);
 }
 
-constexpr std::size_t short_types = 128;
-constexpr std::array<std::uint8_t, short_types> short_lengths = [] {
-    std::array<std::uint8_t, short_types> table{};
-    for (std::size_t type = 0; type < short_types; ++type) table[type] = static_cast<std::uint8_t>(length_of(type));
-    return table;
-}();
-
 }  // namespace
 
 /// The file, open for reading.
@@ -157,7 +150,7 @@ std::optional<std::size_t> TablePages::cell_count(const unsigned char* page) con
     return cells;
 }
 
-bool TablePages::parse(const unsigned char* page, std::size_t cell, PageRow& row) const noexcept {
+bool TablePages::parse(const unsigned char* page, std::size_t cell, Layouts& layouts, PageRow& row) const noexcept {
     const unsigned char* const end_of_page = page + usable_;
     const std::size_t begin = number_at(page + leaf_header + 2 * cell, 2);
     if (begin >= usable_) return false;
@@ -166,33 +159,52 @@ bool TablePages::parse(const unsigned char* page, std::size_t cell, PageRow& row
     const auto id = variable_number(at, end_of_page);
     constexpr std::size_t kept_in_the_page = 35;  // less than a page; the rest of a longer row lies in other pages
     if (!size || !id || *size > usable_ - kept_in_the_page || *size > static_cast<std::size_t>(end_of_page - at)) return false;
-    row.row_id_ = static_cast<std::int64_t>(*id);
-    const unsigned char* const end = at + *size;
-    const unsigned char* types = at;
-    const auto header = variable_number(types, end);
+    const unsigned char* after_length = at;
+    const auto header = variable_number(after_length, at + *size);
     if (!header || *header > *size) return false;
-    const unsigned char* const end_of_types = at + *header;
-    row.values_ = end_of_types;
-    std::size_t offset = 0;
-    std::uint64_t odd = 0;  // columns that are no integer
-    for (std::size_t c = 0; c < columns_; ++c) {
-        if (types >= end_of_types) return false;  // the column was added when this row was there already
-        row.offset_[c] = static_cast<std::uint16_t>(offset);
-        std::uint8_t type = *types;
-        if (type < short_types) {
-            ++types;
-            offset += short_lengths[type];
-            type = std::min(type, PageRow::not_a_number);
-        } else {
-            const auto long_type = variable_number(types, end_of_types);
-            if (!long_type || length_of(*long_type) > *size) return false;
-            offset += length_of(*long_type);
-            type = PageRow::not_a_number;
+    row.row_id_ = static_cast<std::int64_t>(*id);
+    row.values_ = at + *header;
+    row.layout_ = layout_of(at, static_cast<std::size_t>(*header), layouts);
+    return row.layout_ != nullptr && row.layout_->values_size <= *size - *header;
+}
+
+/// Nothing if a wanted column is no integer, or not there. The header begins with its own length.
+const PageRow::Layout* TablePages::layout_of(const unsigned char* header, std::size_t size, Layouts& layouts) const noexcept {
+    PageRow::Layout* layout = &layouts.longer;
+    if (size <= PageRow::Layout::longest_known) {
+        std::uint64_t hash = size;
+        for (std::size_t i = 0; i + 8 <= size; i += 8) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, header + i, 8);
+            hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+            hash ^= hash >> 32U;
         }
-        row.type_[c] = type;
-        odd |= std::uint64_t{type == PageRow::not_a_number || type == PageRow::floating_point} << c;
+        layout = &layouts.by_hash[hash % layouts.by_hash.size()];
+        if (layout->header_size == size && std::memcmp(layout->header.data(), header, size) == 0) return layout;
+        std::memcpy(layout->header.data(), header, size);
+        layout->header_size = size;
     }
-    return (odd & wanted_) == 0 && offset <= static_cast<std::size_t>(end - end_of_types);
+    if (take_apart(header, size, *layout)) return layout;
+    layout->header_size = 0;
+    return nullptr;
+}
+
+bool TablePages::take_apart(const unsigned char* header, std::size_t size, PageRow::Layout& layout) const noexcept {
+    const unsigned char* types = header;
+    const unsigned char* const end = header + size;
+    if (!variable_number(types, end)) return false;
+    std::size_t offset = 0;
+    for (std::size_t c = 0; c < columns_; ++c) {
+        const auto type = variable_number(types, end);
+        if (!type || length_of(*type) > page_size_) return false;  // no type: the column was added when this row was there already
+        layout.offset[c] = static_cast<std::uint16_t>(offset);
+        layout.type[c] = static_cast<std::uint8_t>(std::min<std::uint64_t>(*type, PageRow::not_a_number));
+        const bool is_integer = layout.type[c] != PageRow::not_a_number && layout.type[c] != PageRow::floating_point;
+        if (!is_integer && (wanted_ >> c & 1U) != 0) return false;
+        offset += length_of(*type);
+    }
+    layout.values_size = offset;
+    return true;
 }
 
 }  // namespace adpipe::nsys

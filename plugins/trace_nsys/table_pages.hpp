@@ -19,9 +19,9 @@ public:
     std::int64_t row_id() const noexcept { return row_id_; }
     /// A column of the table, from 0, of those that were asked for; 0 for NULL.
     [[gnu::always_inline]] std::int64_t integer(std::size_t column) const noexcept {
-        const Reading& how = readings[type_[column]];
+        const Reading& how = readings[layout_->type[column]];
         std::uint64_t bytes = 0;
-        std::memcpy(&bytes, values_ + offset_[column], sizeof bytes);
+        std::memcpy(&bytes, values_ + layout_->offset[column], sizeof bytes);
         return ((static_cast<std::int64_t>(__builtin_bswap64(bytes)) >> how.shift) & how.mask) | how.constant;
     }
 
@@ -38,10 +38,19 @@ private:
     static constexpr std::array<Reading, not_a_number + 1> readings{{{0, 0, 0}, {-1, 0, 56}, {-1, 0, 48}, {-1, 0, 40}, {-1, 0, 32}, {-1, 0, 16}, {-1, 0, 0},
                                                                      {0, 0, 0}, {0, 0, 0}, {0, 1, 0}, {0, 0, 0}}};
 
+    /// The types of a row, and where that puts its values.
+    struct Layout {
+        static constexpr std::size_t longest_known = 64;
+        std::array<unsigned char, longest_known> header{};  ///< as it stands in the row
+        std::size_t header_size = 0;                         ///< 0: of no row
+        std::array<std::uint8_t, most_columns> type{};
+        std::array<std::uint16_t, most_columns> offset{};  ///< from the first value
+        std::size_t values_size = 0;                        ///< up to the last column that is looked at
+    };
+
     std::int64_t row_id_ = 0;
     const unsigned char* values_ = nullptr;
-    std::array<std::uint8_t, most_columns> type_{};
-    std::array<std::uint16_t, most_columns> offset_{};  ///< from values_
+    const Layout* layout_ = nullptr;
 };
 
 /// The rows of one table, from the pages of an SQLite file, without SQLite: a fraction of the time where some integers are wanted of a million rows.
@@ -60,6 +69,7 @@ public:
     bool read(std::int64_t first, std::int64_t last, Use&& use) const {
         Pages pages;
         PageRow row;
+        Layouts layouts;
         std::optional<std::int64_t> before;
         for (std::size_t leaf = leaf_of(first); leaf < leaves_.size(); leaf += pages.count) {
             if (!load(leaf, pages)) return false;
@@ -68,7 +78,7 @@ public:
                 const std::optional<std::size_t> cells = cell_count(page);
                 if (!cells) return false;
                 for (std::size_t cell = 0; cell < *cells; ++cell) {
-                    if (!parse(page, cell, row) || (before && row.row_id() <= *before)) return false;
+                    if (!parse(page, cell, layouts, row) || (before && row.row_id() <= *before)) return false;
                     before = row.row_id();
                     if (row.row_id() < first) continue;
                     if (row.row_id() > last) return true;
@@ -91,13 +101,21 @@ private:
         std::size_t count = 0;
     };
 
+    /// Rows of a table have some dozen layouts between them: each is taken apart once.
+    struct Layouts {
+        std::array<PageRow::Layout, 128> by_hash;
+        PageRow::Layout longer;  ///< of the last row whose header is too long for these
+    };
+
     explicit TablePages(std::shared_ptr<const File> file);
     bool collect_leaves(std::uint32_t root);
     bool collect_below(std::uint32_t page, int levels, std::int64_t last);
     std::size_t leaf_of(std::int64_t row_id) const noexcept;
     bool load(std::size_t leaf, Pages& into) const;
     std::optional<std::size_t> cell_count(const unsigned char* page) const noexcept;
-    bool parse(const unsigned char* page, std::size_t cell, PageRow& row) const noexcept;
+    bool parse(const unsigned char* page, std::size_t cell, Layouts& layouts, PageRow& row) const noexcept;
+    const PageRow::Layout* layout_of(const unsigned char* header, std::size_t size, Layouts& layouts) const noexcept;
+    bool take_apart(const unsigned char* header, std::size_t size, PageRow::Layout& layout) const noexcept;
 
     std::shared_ptr<const File> file_;
     std::size_t page_size_ = 0;
