@@ -50,7 +50,7 @@ public:
     }
 
     std::shared_ptr<const Attribution> run() {
-        runs_repeatedly_.assign(window_->steps.size(), false);
+        runs_repeatedly_.assign(window_->steps.size(), 0);
         passes_ = find_passes(*window_, names_, scopes_, ranges_, companion_ ? &*companion_ : nullptr);
         align_all();
         for (std::size_t p = 0; p < passes_.size(); ++p) answered_.push_back(answer(p));
@@ -80,11 +80,13 @@ private:
             SequenceMemory learned(losses);
             SequenceMemory learned_by_streams(losses);
             bool all_sure = true;
-            for (std::size_t p = 0; p < passes_.size(); ++p) {
-                if (round < 2 || order_is_open(passes_[p])) align_one(p, round);
-                learn(p, learned);
-                if (order_is_open(passes_[p])) learn(p, learned_by_streams);
-                all_sure = all_sure && (is_part(passes_[p]) || is_sure(aligned_[p]));
+            for (std::size_t begin = 0, end = 0; begin < passes_.size(); begin = end) {
+                while (end < passes_.size() && passes_[end].replay == passes_[begin].replay) ++end;
+                align_group(begin, end, round);
+                for (std::size_t p = begin; p < end; ++p) {
+                    learn(p, learned);
+                    all_sure = all_sure && (is_part(passes_[p]) || is_sure(aligned_[p]));
+                }
             }
             if (all_sure) break;
             memory_ = std::move(learned);
@@ -96,6 +98,21 @@ private:
     /// True if the pass is a chain per stream. Two like ops on two streams may then stand in either's place, and the choice of another pass, which
     /// may have run another number of tokens with other kernels, must not decide between them.
     static bool order_is_open(const Pass& pass) { return pass.chains.size() > 1; }
+
+    /// Passes that are all replays or all none, side by side: how many kernels to expect is known from the replays before them.
+    void align_group(std::size_t begin, std::size_t end, int round) {
+        for (std::size_t p = begin; p < end; ++p) {
+            for (const auto& chain : passes_[p].chains) {
+                for (const LatticeKernel& kernel : chain) scopes_.prepare_fit(kernel.scope);
+            }
+        }
+        shared::in_parts(end - begin, 1, [&](std::size_t first, std::size_t last) {
+            for (std::size_t p = begin + first; p < begin + last; ++p) align_one(p, round);
+        });
+        for (std::size_t p = begin; p < end; ++p) {
+            if (passes_[p].replay && aligned_[p].aligned) expected_kernels_ = std::max(expected_kernels_, placed(aligned_[p]));
+        }
+    }
 
     void align_one(std::size_t p, int round) {
         const Pass& pass = passes_[p];
@@ -125,7 +142,7 @@ private:
             // Worse than kernels drawn at random: with ops enough to pass over, any row of kernels fits somehow.
             if (result.log_likelihood <= 0 && (passes > 1 || nothing_fixed)) continue;
             best = std::move(result);
-            for (const std::uint32_t s : pass.steps) runs_repeatedly_[s] = passes > 1;
+            for (const std::uint32_t s : pass.steps) runs_repeatedly_[s] = passes > 1 ? 1 : 0;
         }
         aligned_[p] = std::move(best);
         if (pass.replay && aligned_[p].aligned) expected_kernels_ = std::max(expected_kernels_, placed(aligned_[p]));
@@ -318,7 +335,7 @@ private:
             TimeOrder order(ops_.graph());
             for (std::size_t s = begin; s < end; ++s) {
                 hand_out_step(window_->steps[s], pass_of_step[s], beside);
-                if (!trace_.streams_rewritten && !runs_repeatedly_[s]) found[s] = order.contradictions(placed_kernels(window_->steps[s]));
+                if (!trace_.streams_rewritten && runs_repeatedly_[s] == 0) found[s] = order.contradictions(placed_kernels(window_->steps[s]));
             }
         });
         for (std::size_t s = 0; s < steps; ++s) withdraw(window_->steps[s], found[s]);
@@ -486,7 +503,7 @@ private:
     SequenceMemory memory_;             ///< of all passes
     SequenceMemory memory_by_streams_;  ///< of those whose order is open
     std::size_t expected_kernels_ = 0;
-    std::vector<bool> runs_repeatedly_;  ///< per step: a warm-up that went through the graph several times without a pause
+    std::vector<char> runs_repeatedly_;  ///< per step: a warm-up that went through the graph several times without a pause
     std::vector<std::uint32_t> op_of_kernel_;
     std::map<std::string, std::uint32_t> text_ids_;
     std::shared_ptr<Attribution> result_;

@@ -1,6 +1,7 @@
 #include "scopes.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <map>
 
@@ -164,13 +165,18 @@ std::uint32_t ScopeTable::add(Scope scope) {
     return found->second;
 }
 
+void ScopeTable::prepare_fit(std::uint32_t scope) {
+    if (scope != nothing && fits_[scope].empty()) fits_[scope].assign(ops_.size(), not_judged);
+}
+
 float ScopeTable::fit(std::uint32_t scope, std::uint32_t op) {
     if (scope == nothing) return 0;
-    constexpr std::int8_t not_judged = 127;
-    auto& row = fits_[scope];
-    if (row.empty()) row.assign(ops_.size(), not_judged);
-    if (row[op] == not_judged) row[op] = static_cast<std::int8_t>(judge(scopes_[scope], op));
-    return row[op];
+    if (fits_[scope].empty()) return judge(scopes_[scope], op);
+    // Threads may judge the same twice; they come to the same.
+    const std::atomic_ref<std::int8_t> kept(fits_[scope][op]);
+    std::int8_t fit = kept.load(std::memory_order_relaxed);
+    if (fit == not_judged) kept.store(fit = static_cast<std::int8_t>(judge(scopes_[scope], op)), std::memory_order_relaxed);
+    return fit;
 }
 
 float ScopeTable::judge(const Scope& scope, std::uint32_t op) const {

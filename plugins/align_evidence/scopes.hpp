@@ -46,7 +46,9 @@ public:
     std::uint32_t adopt(const Scope& scope) { return add(scope); }
 
     const Scope& operator[](std::uint32_t scope) const { return scopes_[scope]; }
-    /// Log factor: 0 where nothing speaks against the op.
+    /// From now on answers of `fit` for the scope are kept.
+    void prepare_fit(std::uint32_t scope);
+    /// Log factor: 0 where nothing speaks against the op. Several threads may ask.
     float fit(std::uint32_t scope, std::uint32_t op);
 
 private:
@@ -62,7 +64,8 @@ private:
     const OpTable& ops_;
     const bool use_calls_;
     std::vector<Scope> scopes_;
-    std::vector<std::vector<std::int8_t>> fits_;
+    static constexpr std::int8_t not_judged = 127;
+    std::vector<std::vector<std::int8_t>> fits_;  ///< per scope and op, once asked for
     std::unordered_map<std::string, std::uint32_t> by_key_;
     std::unordered_map<std::uint32_t, std::uint32_t> of_range_;
     std::unordered_map<StringId, Scope> of_text_;
