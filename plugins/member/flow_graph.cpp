@@ -238,8 +238,15 @@ FlowGraph::FlowGraph(const GraphModel& graph, std::uint16_t module) : graph_(&gr
     find_users();
 }
 
+bool FlowGraph::picks_result(FlowId v) const {
+    if (!op(v).is_getitem) return false;
+    const auto args = arguments(v);
+    const std::string_view shape = args.empty() ? std::string_view{} : vertex(args[0]).shape;
+    return shape.empty() || shape == "?" || shape.starts_with("(");
+}
+
 std::int64_t FlowGraph::picked_result(FlowId v) const {
-    if (!op(v).is_getitem) return -1;
+    if (!picks_result(v)) return -1;
     const auto index = getitem_index(*graph_, origin_[v]);
     return index ? static_cast<std::int64_t>(*index) : -1;
 }

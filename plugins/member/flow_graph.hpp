@@ -49,6 +49,8 @@ public:
     /// The arguments that are no vertices.
     std::span<const Literal> literals(FlowId v) const { return graph_->literals(origin_[v]); }
     const Vertex& vertex(FlowId v) const { return graph_->vertex(origin_[v]); }
+    /// True for a getitem that takes one of several results, false for one that indexes into a tensor.
+    bool picks_result(FlowId v) const;
     /// For `getitem(x, k)`: k; -1 where it is no such op.
     std::int64_t picked_result(FlowId v) const;
     /// True if the value is a size or a number made from sizes.

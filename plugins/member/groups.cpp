@@ -216,7 +216,7 @@ void GroupFinder::find_stream() {
     for (FlowId v = 0; v < flow_.size(); ++v) {
         if (flow_.kind(v) != VertexKind::op || labels_[v].known) continue;
         const auto arguments = flow_.arguments(v);
-        if (flow_.op(v).is_getitem && !arguments.empty()) {
+        if (flow_.picks_result(v) && !arguments.empty()) {
             // A fused add and norm returns the sum beside the normed value.
             on_stream_[v] = labels_[arguments[0]].group == Group::norm && flow_.picked_result(v) > 0 ? 1 : 0;
         } else if (is_cast(flow_.bare(v)) && !arguments.empty() && (on_stream_[arguments[0]] != 0 || !same_layer(arguments[0], v))) {
@@ -250,7 +250,7 @@ GroupLabel GroupFinder::settle(FlowId v) const {
     const bool one_after = after.known && several_after_[v] == 0;
     const std::string_view bare = flow_.bare(v);
     if (on_stream_[v] != 0) return {};
-    if (bare == "getitem" && before.known) return before;
+    if (flow_.picks_result(v) && before.known) return before;
     if (opens_stream(bare) && one_after) return after;
     if (one_before && one_after && before.group == after.group) {
         GroupLabel label = before;

@@ -290,7 +290,7 @@ void LayerSolver::collect_uses(FlowId v, LayerIndex layer, std::vector<Use>& use
 bool LayerSolver::alike(FlowId a, FlowId b, LayerIndex here, LayerIndex there) {
     if (flow_.op_hash(a) != flow_.op_hash(b) || flow_.arguments(a).size() != flow_.arguments(b).size()) return false;
     if (flow_.literal_hash(a) == flow_.literal_hash(b)) return true;
-    if (flow_.op(a).is_getitem) return false;
+    if (flow_.picks_result(a)) return false;
     if (undecided(a) && differs_by_layer_number(a, b, here, there)) {
         loop_index_[a] = 1;
         loop_index_[b] = 1;

@@ -260,7 +260,7 @@ void LayerSolver::settle_certain() {
         } else if (up_[v] != no_layer && up_[v] >= down_[v]) {
             decide(v, down_[v], Why::inside, nearest_up_[v].use);
             verdict_[v].about_end = nearest_down_[v].use;
-        } else if (is_op(v) && flow_.op(v).is_getitem && !flow_.arguments(v).empty() && decided(flow_.arguments(v)[0])) {
+        } else if (is_op(v) && flow_.picks_result(v) && !flow_.arguments(v).empty() && decided(flow_.arguments(v)[0])) {
             decide(v, verdict_[flow_.arguments(v)[0]].layer, Why::result_of, flow_.arguments(v)[0]);
         } else if (is_op(v)) {
             open_[v] = 1;

@@ -415,3 +415,28 @@ TEST_CASE("a stream that each layer adds to in place goes by the name of what en
     check_all(m, {"w0", "d0", "i0", "y0"}, "0");
     check_all(m, {"i1", "d1", "j1", "y1"}, "1");
 }
+
+TEST_CASE("an index into a tensor is no result of the op that made it (Gemma 3n as torch.compile writes it)") {
+    const Members m(family(R"(
+        ids:
+        all = aten.embedding.default($model_embed_per_layer_weight, ids) : 2x12x4x16
+        e = aten.embedding.default($model_embed_weight, ids) : 2x12x64
+        a-1 = aten.stack.default(e, e, e) : 3x2x12x64
+    )", R"(
+        own{n} = getitem(all, {n}) : 2x12x16
+        f{n} = getitem(a{p}, 0) : 2x12x64
+        p{n} = aten.pow.Tensor_Scalar(f{n}, 2) : 2x12x64
+        z{n} = aten.mul.Tensor(p{n}, $model_layers_{n}_norm_weight) : 2x12x64
+        g{n} = linear(z{n}, $model_layers_{n}_gate_weight) : 2x12x16
+        h{n} = aten.mul.Tensor(g{n}, own{n}) : 2x12x16
+        d{n} = linear(h{n}, $model_layers_{n}_down_weight) : 2x12x64
+        a{n} = aten.add.Tensor(a{p}, d{n}) : 3x2x12x64
+    )", R"(
+        f = getitem(a{p}, 0) : 2x12x64
+        w = norm(f, $model_norm_weight) : 2x12x64
+        out w
+    )"));
+    check_layers(m, {"f", "p", "z", "g", "h", "d", "a"}, {0, 1, 2, 3});
+    check_all(m, {"own0", "own1", "own3", "all", "e", "a-1"}, "prologue");
+    check_all(m, {"w"}, "epilogue");
+}

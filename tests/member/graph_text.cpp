@@ -39,7 +39,10 @@ private:
         if (equals == std::string_view::npos) throw std::invalid_argument("not a line: " + std::string{text});
         const std::string_view value = text.substr(equals + 3);
         const std::size_t open = value.find('(');
-        call(text.substr(0, equals), value.substr(0, open), value.substr(open + 1, value.size() - open - 2), VertexKind::op);
+        const std::size_t close = value.rfind(')');
+        shape_ = close + 4 < value.size() ? value.substr(close + 4) : std::string_view{};
+        call(text.substr(0, equals), value.substr(0, open), value.substr(open + 1, close - open - 1), VertexKind::op);
+        shape_ = {};
     }
 
     void call(std::string_view name, std::string_view target, std::string_view arguments, VertexKind kind) {
@@ -73,6 +76,7 @@ private:
         vertex.target = target;
         vertex.kind = kind;
         vertex.line = number_;
+        vertex.shape = shape_;
         const VertexId id = builder_.add(vertex).vertex;
         for (const Use& use : uses) builder_.connect(use.source, id, use.position);
         for (const Literal& literal : literals) builder_.literal(id, literal.argument, literal.text);
@@ -81,6 +85,7 @@ private:
     std::shared_ptr<const std::string> owned_;
     GraphBuilder builder_;
     std::uint32_t number_ = 0;
+    std::string_view shape_;  ///< of the op at hand
 };
 
 void replace_all(std::string& text, std::string_view from, const std::string& to) {

@@ -17,6 +17,7 @@ namespace adpipe::member {
 ///     module NAME            a new module
 ///     x:                     an input
 ///     y = op(x, $w, 3)       an op; `$w` is a weight, a name defined above a value, anything else a literal
+///     y = op(x) : 2x4        one with a shape
 ///     out y                  the output
 std::shared_ptr<const GraphModel> graph_of(std::string_view text);
 
