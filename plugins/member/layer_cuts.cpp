@@ -76,16 +76,12 @@ void LayerSolver::find_cut(LayerIndex layer, const std::vector<FlowId>& region) 
                                         [&](FlowId user) { return !flow_.is_number(user) && number_of(user) == 0; });
         if (leaves) exits = exits == unset ? n : common(exits, n);
     }
-    if (entry != no_flow && entry != several_entries && leaves_directly(entry, layer)) {
-        for (const FlowId v : region) {
-            cut_of_[v] = entry;
-            after_cut_[v] = 1;
-        }
-        return;
-    }
-    if (exits == unset || exits == 0) return;
-    const FlowId cut = values[exits - 1];
-    // Before the cut: all that it depends on.
+    if (entry != no_flow && entry != several_entries && leaves_directly(entry, layer)) split_region(region, entry);
+    else if (exits != unset && exits != 0) split_region(region, values[exits - 1]);
+}
+
+/// Before the cut is all that it depends on; nothing, where it lies before the region.
+void LayerSolver::split_region(const std::vector<FlowId>& region, FlowId cut) {
     std::vector<std::uint8_t> is_before(region.size(), 0);
     const auto mark = [&](FlowId v) {
         const auto at = std::lower_bound(region.begin(), region.end(), v);

@@ -142,6 +142,7 @@ private:
     void find_cuts();
     bool leaves_directly(FlowId v, LayerIndex layer) const;
     void find_cut(LayerIndex layer, const std::vector<FlowId>& region);
+    void split_region(const std::vector<FlowId>& region, FlowId cut);
     // Decisions: layer_decisions.cpp
     void decide_middle();
     void decide_early(FlowId v, LayerIndex users);
