@@ -11,6 +11,7 @@ namespace segment {
 namespace {
 
 constexpr std::size_t most_kinds = 8;
+constexpr std::size_t most_odd_kinds = 4;
 constexpr std::size_t most_looked_at = 6;  ///< layers that differ from all kinds, when looking for one that resembles
 constexpr double kind_cost = 2.0;          ///< of saying that there is one more kind
 constexpr double member_cost = 0.3;        ///< of naming the kind of one layer
@@ -256,6 +257,47 @@ std::optional<Layering> Measure::with_joined_halves(const Layering& layering) co
     Layering joined = measure(std::move(spans), true);
     joined.stack = std::move(stack);
     return joined;
+}
+
+namespace {
+
+/// Which kinds of work tell one kind of layer from another, whatever else they have in common.
+unsigned work_of(const SymbolTable& table, SymbolSpan symbols) {
+    using adpipe::KernelCategory;
+    unsigned work = 0;
+    for (const Symbol symbol : symbols) {
+        const KernelCategory category = table[symbol].category;
+        if (category == KernelCategory::attention) work |= 1U;
+        if (category == KernelCategory::state_space) work |= 2U;
+        if (category == KernelCategory::moe) work |= 4U;
+    }
+    return work;
+}
+
+}  // namespace
+
+void Measure::split_off_odd_layers(Layering& layering) const {
+    const std::size_t found = layering.kinds.size();
+    const auto is_whole = [&](Span span) {  // where layers are single blocks, each of them is
+        return is_complete(span) || (layering.completeness == 1 && (has_mixer(span) || has_forward(span)));
+    };
+    const auto fits = [&](SymbolSpan symbols, std::size_t kind) {
+        const Unit& unit = *layering.kinds[kind];
+        return work_of(table_, symbols) == work_of(table_, unit.symbols()) &&
+               unit.distance(symbols) <= regular_share * static_cast<double>(unit.size());
+    };
+    for (std::size_t i = 0; i < layering.spans.size(); ++i) {
+        const SymbolSpan symbols = part(layering.spans[i]);
+        if (!is_whole(layering.spans[i]) || layering.distance[i] == 0 || fits(symbols, layering.kind[i])) continue;
+        std::size_t kind = found;
+        while (kind < layering.kinds.size() && !fits(symbols, kind)) ++kind;
+        if (kind == layering.kinds.size()) {
+            if (kind == found + most_odd_kinds) continue;
+            layering.kinds.push_back(std::make_shared<Unit>(table_, symbols));
+        }
+        layering.kind[i] = static_cast<std::uint32_t>(kind);
+        layering.distance[i] = layering.kinds[kind]->distance(symbols);
+    }
 }
 
 Layering Measure::measure(std::vector<Span> spans, bool ends_count) const {

@@ -26,6 +26,9 @@ struct Span {
     friend bool operator==(const Span& a, const Span& b) noexcept { return a.begin == b.begin && a.end == b.end; }
 };
 
+/// A layer is as its kind if it departs by no more than this share of it.
+inline constexpr double regular_share = 0.25;
+
 struct Layering {
     std::vector<Span> spans;
     std::vector<std::uint32_t> stack;  ///< per span: number of the run of layers that it belongs to; empty: all one
@@ -45,7 +48,7 @@ struct Layering {
     double total = 0;           ///< description with all corrections: the smaller the better
 
     bool is_regular(std::size_t i) const noexcept {
-        return distance[i] <= 0.25 * static_cast<double>(kinds[kind[i]]->size());
+        return distance[i] <= regular_share * static_cast<double>(kinds[kind[i]]->size());
     }
 };
 
@@ -61,6 +64,10 @@ public:
     /// The same layers, but those that only mix tokens joined with those behind them that only feed forward, and those
     /// that are never without each other; nothing if there are none.
     std::optional<Layering> with_joined_halves(const Layering& layering) const;
+
+    /// Gives whole layers that are not as their kind one of their own, though they are single: the first of a model
+    /// that has its experts from the second layer on. Measures nothing anew.
+    void split_off_odd_layers(Layering& layering) const;
 
     /// Kernels in spans that differ from all others before them: a cheap first look at how much repeats.
     std::size_t kernels_in_distinct(const std::vector<Span>& spans) const;

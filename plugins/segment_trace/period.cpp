@@ -256,6 +256,7 @@ std::optional<Period> period_of_shortened(const SymbolTable& table, SymbolSpan s
     period.first_kernel = table[results[chosen].first].short_name;
     if (sample.size() == sequence.size()) {
         period.layering = std::move(results[chosen].layering);
+        sample_measure.split_off_odd_layers(period.layering);
         return period;
     }
     const Measure measure{table, sequence};
@@ -271,6 +272,7 @@ std::optional<Period> period_of_shortened(const SymbolTable& table, SymbolSpan s
             whole = std::move(shifted);
     }
     period.layering = std::move(whole->layering);
+    measure.split_off_odd_layers(period.layering);
     return period;
 }
 

@@ -43,6 +43,17 @@ TEST_CASE("dense layers first, then experts") {
     CHECK(found.kind[3] == found.kind[60]);
 }
 
+TEST_CASE("a single dense layer first, then experts") {
+    std::vector<Names> layers = repeated(1, {dense_layer()});
+    for (int i = 0; i < 26; ++i) layers.push_back(moe_layer());
+    const Order order = model(layers);
+    check_whole(order);
+    const Found found = found_in(order.kernels);
+    REQUIRE(found.kind.size() == 27);
+    CHECK(found.kind[0] != found.kind[1]);
+    CHECK(std::set<std::uint32_t>(found.kind.begin(), found.kind.end()).size() == 2);
+}
+
 TEST_CASE("three layers of linear attention to one of full attention") {
     const auto order = model(
         repeated(24, {linear_attention_layer(), linear_attention_layer(), linear_attention_layer(), dense_layer()}));
