@@ -87,6 +87,18 @@ std::string uri_of(const std::filesystem::path& file, const char* parameters) {
 
 }  // namespace
 
+bool equal_names(std::string_view a, std::string_view b) noexcept {
+    return a.size() == b.size() && sqlite3_strnicmp(a.data(), b.data(), static_cast<int>(a.size())) == 0;
+}
+
+bool NameOrder::operator()(const std::string& a, const std::string& b) const noexcept { return sqlite3_stricmp(a.c_str(), b.c_str()) < 0; }
+
+bool Query::is_number(int column) const noexcept {
+    const int type = sqlite3_column_type(statement_.get(), column);
+    if (type != SQLITE_TEXT) return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+    return sqlite3_value_numeric_type(sqlite3_column_value(statement_.get(), column)) != SQLITE_TEXT;
+}
+
 Query::Query(sqlite3* database, const std::string& sql, const std::filesystem::path& file) : file_(file) {
     sqlite3_stmt* statement = nullptr;
     const int result = sqlite3_prepare_v2(database, sql.c_str(), -1, &statement, nullptr);
@@ -142,8 +154,15 @@ Database::Database(const std::filesystem::path& file) : file_(std::filesystem::a
     }
 }
 
-std::set<std::string> Database::columns(const std::string& table) const {
-    std::set<std::string> names;
+bool Database::understands(const std::string& sql) const noexcept {
+    sqlite3_stmt* statement = nullptr;
+    const int result = sqlite3_prepare_v2(handle_.get(), sql.c_str(), -1, &statement, nullptr);
+    sqlite3_finalize(statement);
+    return result == SQLITE_OK;
+}
+
+Names Database::columns(const std::string& table) const {
+    Names names;
     if (!has_table(table)) return names;
     Query info = query("PRAGMA table_info(\"" + table + "\")");
     while (info.next()) names.emplace(info.text(1));
@@ -151,7 +170,7 @@ std::set<std::string> Database::columns(const std::string& table) const {
 }
 
 std::string Database::select(const std::string& table, std::initializer_list<const char*> wanted, const char* missing) const {
-    const std::set<std::string> have = columns(table);
+    const Names have = columns(table);
     std::string text;
     for (const char* column : wanted) {
         text.append(text.empty() ? "SELECT " : ", ").append(have.count(column) != 0 ? column : missing);

@@ -14,6 +14,13 @@
 
 namespace adpipe::nsys {
 
+/// Upper and lower case are equal in SQLite's names.
+bool equal_names(std::string_view a, std::string_view b) noexcept;
+struct NameOrder {
+    bool operator()(const std::string& a, const std::string& b) const noexcept;
+};
+using Names = std::set<std::string, NameOrder>;
+
 /// A prepared query. Columns count from 0.
 class Query {
 public:
@@ -22,6 +29,8 @@ public:
     bool next();
     std::int64_t integer(int column) const noexcept { return sqlite3_column_int64(statement_.get(), column); }
     bool is_null(int column) const noexcept { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
+    /// An integer, a real, or a text that is all number.
+    bool is_number(int column) const noexcept;
     /// Valid until the next call of next().
     std::string_view text(int column) const noexcept;
     void bind(int parameter, std::int64_t value);
@@ -45,7 +54,9 @@ public:
     Query query(const std::string& sql) const { return Query(handle_.get(), sql, file_); }
     bool has_table(const std::string& table) const { return tables_.count(table) != 0; }
     /// The columns of a table; empty if it is not there.
-    std::set<std::string> columns(const std::string& table) const;
+    Names columns(const std::string& table) const;
+    /// Whether a query can be asked at all.
+    bool understands(const std::string& sql) const noexcept;
     /// A query of those columns, in that order; `missing` (an SQL value) stands for those that the table lacks.
     std::string select(const std::string& table, std::initializer_list<const char*> wanted, const char* missing = "NULL") const;
     const std::filesystem::path& file() const noexcept { return file_; }
@@ -56,7 +67,7 @@ private:
     };
     std::filesystem::path file_;
     std::unique_ptr<sqlite3, Close> handle_;
-    std::set<std::string> tables_;
+    Names tables_;
 };
 
 }  // namespace adpipe::nsys

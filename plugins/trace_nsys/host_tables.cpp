@@ -29,7 +29,7 @@ void read_launches(Reading& reading) {
     Launches& launches = reading.trace.launches;
     enum CallColumn : std::size_t { start, end, thread, correlation, name };
     const TableRows calls(reading.database, "CUPTI_ACTIVITY_KIND_RUNTIME", {{"start"}, {"end"}, {"globalTid"}, {"correlationId"}, {"nameId"}});
-    calls.read(TableRows::first_row, TableRows::last_row, [&] { launches = {}; }, [&](const auto& call) {
+    calls.read([&] { launches = {}; }, [&](const auto& call) {
         const auto known = names.find(call.integer(name));
         if (known == names.end()) return;
         launches.start.push_back(call.integer(start));
@@ -85,7 +85,7 @@ void read_graph_nodes(Reading& reading) {
     GraphNodes& nodes = reading.trace.graph_nodes;
     enum NodeColumn : std::size_t { time, thread, node, original };
     const TableRows rows(reading.database, table, {{"start"}, {"globalTid"}, {"graphNodeId"}, {"originalGraphNodeId"}});
-    rows.read(TableRows::first_row, TableRows::last_row, [&] { nodes = {}; }, [&](const auto& row) {
+    rows.read([&] { nodes = {}; }, [&](const auto& row) {
         if (row.integer(node) == 0) return;
         nodes.time.push_back(row.integer(time));
         nodes.thread.push_back(static_cast<std::uint64_t>(row.integer(thread)));

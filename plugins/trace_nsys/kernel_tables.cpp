@@ -32,7 +32,7 @@ enum KernelColumn : std::size_t {
 };
 
 /// The column that tells what ran: the fullest name that the table has, or the direction of a copy.
-const char* text_column(const std::set<std::string>& have, KernelKind kind) {
+const char* text_column(const Names& have, KernelKind kind) {
     if (kind != KernelKind::kernel) return "copyKind";
     for (const char* column : {"demangledName", "mangledName", "shortName"}) {
         if (have.count(column) != 0) return column;
@@ -65,9 +65,10 @@ struct HashOfShape {
 /// the stretch gives to processes and shapes.
 struct Stretch {
     std::size_t at = 0;  ///< of the first row in the trace's columns
-    std::int64_t first_row = 0;
-    std::int64_t last_row = 0;
-    std::size_t count = 0;  ///< rows read
+    std::size_t room = 0;
+    std::optional<TableRows::Part> part;  ///< of the table's pages; none: the whole table, by SQLite
+    std::size_t count = 0;                ///< rows read
+    std::size_t without_time = 0;         ///< rows left out
     std::vector<std::int64_t> processes;                         ///< ids, in order of appearance
     std::vector<LaunchShape> shapes{LaunchShape{}};              ///< the same; the unknown shape first
     std::vector<std::uint32_t> names;                            ///< ids of texts, the same
@@ -78,11 +79,15 @@ struct Stretch {
 class RowStore {
 public:
     RowStore(Kernels& columns, Stretch& part, KernelKind of_table, bool with_bytes)
-        : kernels_(columns), stretch_(part), kind_(of_table), has_bytes_(with_bytes), room_(static_cast<std::size_t>(part.last_row - part.first_row) + 1) {}
+        : kernels_(columns), stretch_(part), kind_(of_table), has_bytes_(with_bytes) {}
 
     template <class Row>
     void add(const Row& row) {
-        if (stretch_.count == room_) throw Error("ADP-NSYS-004", "the database is damaged: a table has several rows of one row id");
+        if (!row.is_number(start) || !row.is_number(end)) {
+            ++stretch_.without_time;
+            return;
+        }
+        if (stretch_.count == stretch_.room) throw Error("ADP-NSYS-004", "the database is damaged: a table has more rows than it counts");
         const std::size_t at = stretch_.at + stretch_.count++;
         kernels_.kind[at] = kind_;
         kernels_.row[at] = row.row_id();
@@ -132,8 +137,10 @@ private:
     std::uint16_t process_number(std::int64_t id) {
         std::vector<std::int64_t>& known = stretch_.processes;
         if (last_ < known.size() && known[last_] == id) return static_cast<std::uint16_t>(last_);
-        last_ = static_cast<std::size_t>(std::find(known.begin(), known.end(), id) - known.begin());
-        if (last_ == known.size()) known.push_back(id);
+        const auto [at, is_new] = process_numbers_.try_emplace(id, known.size());
+        if (is_new) known.push_back(id);
+        check_process_count(known.size());
+        last_ = at->second;
         return static_cast<std::uint16_t>(last_);
     }
 
@@ -141,8 +148,8 @@ private:
     Stretch& stretch_;
     KernelKind kind_;
     bool has_bytes_;
-    std::size_t room_;
     std::size_t last_ = 0;
+    std::unordered_map<std::int64_t, std::size_t> process_numbers_;
     std::unordered_map<LaunchShape, std::uint32_t, HashOfShape> shape_numbers_;
     // What came lately, to look up few in the tables of all.
     std::array<std::uint32_t, 1024> recent_shapes_{};
@@ -154,18 +161,21 @@ public:
     explicit KernelReader(Reading& reading) : reading_(reading), kernels_(reading.trace.kernels) {}
 
     void read() {
-        std::size_t total = 0;
         for (const TableKind& kind : tables) {
-            Table table{kind, TableRows(reading_.database, kind.table, wanted_columns(reading_.database, kind)), {}};
-            divide(table, total);
-            for (const Stretch& stretch : table.stretches) total += static_cast<std::size_t>(stretch.last_row - stretch.first_row) + 1;
-            tables_.push_back(std::move(table));
+            tables_.push_back({kind, TableRows(reading_.database, kind.table, wanted_columns(reading_.database, kind)), {}, true});
+            check_times(tables_.back());
         }
         const TableRows& rows = tables_.front().rows;
         has_shapes_ = rows.has(grid_x) && rows.has(block_x);
         has_short_names_ = has_shapes_ || rows.has(short_text);
-        resize(total);
-        for (Table& table : tables_) scan(table);
+        // Once more where the pages of a table turned out not to be regular: how many rows it has is then for SQLite to say.
+        do {
+            kernels_ = {};
+            std::size_t total = 0;
+            for (Table& table : tables_) divide(table, total);
+            resize(total);
+        } while (!scan_all());
+        report_rows_without_time();
         look_up_numbers();
         close_gaps();
         look_up_names();
@@ -177,26 +187,32 @@ private:
         TableKind kind;
         TableRows rows;
         std::vector<Stretch> stretches;
+        bool regular;  ///< as far as is known, its pages can be read
     };
 
-    /// Cuts the table's range of row ids into stretches for the threads.
-    void divide(Table& table, std::size_t at) const {
-        if (!table.rows.has(start) || !table.rows.has(end)) return;
-        // Two queries: only alone is a smallest or largest row id looked up instead of searched for.
-        Query lowest = reading_.database.query(std::string("SELECT min(rowid) FROM ") + table.kind.table);
-        Query highest = reading_.database.query(std::string("SELECT max(rowid) FROM ") + table.kind.table);
-        if (!lowest.next() || lowest.is_null(0) || !highest.next()) return;
-        const std::int64_t first = lowest.integer(0), last = highest.integer(0);
-        const std::int64_t rows = last - first + 1;
-        constexpr std::int64_t rows_worth_a_thread = 100'000;
-        const std::int64_t threads = std::clamp<std::int64_t>(rows / rows_worth_a_thread, 1, std::max(1U, std::thread::hardware_concurrency()));
-        for (std::int64_t i = 0; i < threads; ++i) {
+    void check_times(const Table& table) const {
+        if (!reading_.database.has_table(table.kind.table) || (table.rows.has(start) && table.rows.has(end))) return;
+        throw Error("ADP-NSYS-004", std::string("the table ") + table.kind.table + " has no column '" + (table.rows.has(start) ? "end" : "start") +
+                                        "': nothing in it has a time", "export the recording again");
+    }
+
+    /// Cuts the table into stretches for the threads, from `at` on; moves that behind them.
+    void divide(Table& table, std::size_t& at) const {
+        table.stretches.clear();
+        if (!table.rows.has(start)) return;
+        constexpr std::size_t rows_worth_a_thread = 100'000;
+        std::vector<TableRows::Part> parts = table.regular ? table.rows.parts(1) : std::vector<TableRows::Part>{};
+        if (!parts.empty() && parts.front().room() > 2 * rows_worth_a_thread) parts = table.rows.parts(std::max(1U, std::thread::hardware_concurrency()));
+        const auto add = [&](std::size_t room) -> Stretch& {
             Stretch stretch;
-            stretch.first_row = first + rows * i / threads;
-            stretch.last_row = first + rows * (i + 1) / threads - 1;
-            stretch.at = at + static_cast<std::size_t>(stretch.first_row - first);
+            stretch.at = at;
+            stretch.room = room;
+            at += room;
             table.stretches.push_back(std::move(stretch));
-        }
+            return table.stretches.back();
+        };
+        for (const TableRows::Part& part : parts) add(part.room()).part = part;
+        if (parts.empty()) add(table.rows.count_by_sqlite());
     }
 
     /// Fresh memory takes time, most of it the system's: half of the columns at a time on each of two processors.
@@ -220,21 +236,41 @@ private:
         });
     }
 
-    void scan(Table& table) {
-        shared::in_parts(table.stretches.size(), 1, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) scan_stretch(table, table.stretches[i]);
-        });
+    /// False where the pages of a table turned out not to be regular.
+    bool scan_all() {
+        bool all_regular = true;
+        for (Table& table : tables_) {
+            std::vector<std::uint8_t> is_read(table.stretches.size(), 0);
+            shared::in_parts(table.stretches.size(), 1, [&](std::size_t begin, std::size_t end) {
+                for (std::size_t i = begin; i < end; ++i) is_read[i] = scan(table, table.stretches[i]) ? 1 : 0;
+            });
+            if (std::find(is_read.begin(), is_read.end(), 0) != is_read.end()) table.regular = all_regular = false;
+        }
+        return all_regular;
     }
 
-    void scan_stretch(const Table& table, Stretch& stretch) {
-        std::optional<RowStore> store;
-        const auto start_anew = [&] {
-            Stretch anew;
-            anew.at = stretch.at, anew.first_row = stretch.first_row, anew.last_row = stretch.last_row;
-            stretch = std::move(anew);
-            store.emplace(kernels_, stretch, table.kind.kind, table.kind.kind != KernelKind::kernel && table.rows.has(bytes));
-        };
-        table.rows.read(stretch.first_row, stretch.last_row, start_anew, [&](const auto& row) { store->add(row); });
+    bool scan(const Table& table, Stretch& stretch) {
+        RowStore store(kernels_, stretch, table.kind.kind, table.kind.kind != KernelKind::kernel && table.rows.has(bytes));
+        const auto use = [&](const auto& row) { store.add(row); };
+        if (stretch.part) return table.rows.read_part(*stretch.part, use);
+        table.rows.read_by_sqlite(use);
+        return true;
+    }
+
+    void report_rows_without_time() {
+        for (const Table& table : tables_) {
+            std::size_t rows = 0;
+            for (const Stretch& stretch : table.stretches) rows += stretch.without_time;
+            if (rows == 0) continue;
+            Diagnostic diagnostic;
+            diagnostic.severity = Severity::warning;
+            diagnostic.code = "ADP-NSYS-011";
+            diagnostic.message = std::to_string(rows) + (rows == 1 ? " row of " : " rows of ") + table.kind.table + " left out: " + (rows == 1 ? "its" : "their") +
+                                 " start or end is no number";
+            diagnostic.where.file = reading_.trace.file.string();
+            diagnostic.hint = "export the recording again";
+            reading_.trace.limits.push_back(std::move(diagnostic));
+        }
     }
 
     /// The stretches' own numbers of processes and shapes into the trace's.

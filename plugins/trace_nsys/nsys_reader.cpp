@@ -96,9 +96,14 @@ StringId TextTable::operator[](std::int64_t id) const {
     return found == known_.end() ? 0 : found->second;
 }
 
+void check_process_count(std::size_t count) {
+    if (count > 0xffff) throw Error("ADP-NSYS-004", "the database is damaged: its GPU work names more than 65,535 processes");
+}
+
 std::uint16_t ProcessTable::of_process(std::int64_t global_pid) {
     if (global_pid == last_pid_) return last_;
     last_pid_ = global_pid;
+    check_process_count(trace_.processes.size() + 1);
     const auto [found, is_new] = known_.try_emplace(global_pid, static_cast<std::uint16_t>(trace_.processes.size()));
     if (is_new) {
         Process process;

@@ -27,6 +27,9 @@ private:
     std::unordered_map<std::int64_t, StringId> known_;
 };
 
+/// Throws Error where there are more processes than a trace can number: 16 bits.
+void check_process_count(std::size_t count);
+
 /// Processes by the file's 64-bit id; the thread's number is its low 24 bits.
 class ProcessTable {
 public:

@@ -130,16 +130,43 @@ bool TablePages::collect_below(std::uint32_t number, int levels, std::int64_t la
     return collect_below(number_at(&page[8], 4), levels - 1, last);
 }
 
-std::size_t TablePages::leaf_of(std::int64_t row_id) const noexcept {
-    const auto found = std::lower_bound(leaves_.begin(), leaves_.end(), row_id, [](const Leaf& leaf, std::int64_t wanted) { return leaf.last < wanted; });
-    return static_cast<std::size_t>(found - leaves_.begin());
+std::optional<std::int64_t> TablePages::row_id_in(std::size_t leaf, bool last) const {
+    Pages pages;
+    if (!load(leaf, leaf + 1, pages)) return std::nullopt;
+    const unsigned char* page = pages.bytes.data();
+    const std::optional<std::size_t> cells = cell_count(page);
+    if (!cells || *cells == 0) return std::nullopt;
+    const unsigned char* at = page + number_at(page + leaf_header + 2 * (last ? *cells - 1 : 0), 2);
+    const unsigned char* const end_of_page = page + usable_;
+    if (at >= end_of_page || !variable_number(at, end_of_page)) return std::nullopt;
+    const auto id = variable_number(at, end_of_page);
+    return id ? std::optional(static_cast<std::int64_t>(*id)) : std::nullopt;
 }
 
-bool TablePages::load(std::size_t leaf, Pages& into) const {
+std::vector<TablePages::Part> TablePages::parts(std::size_t most) const {
+    const auto first = row_id_in(0, false);
+    const auto last = row_id_in(leaves_.size() - 1, true);
+    if (!first || !last || *last < *first) return {};
+    // A row takes two bytes among the offsets, its length, its id and the length of its header, and a type for each column.
+    const std::size_t most_rows = leaves_.size() * (page_size_ / (5 + columns_));
+    if (static_cast<std::uint64_t>(*last) - static_cast<std::uint64_t>(*first) >= most_rows) return {};
+    std::vector<Part> parts;
+    most = std::clamp<std::size_t>(most, 1, leaves_.size());
+    for (std::size_t i = 0; i < most; ++i) {
+        Part part{leaves_.size() * i / most, leaves_.size() * (i + 1) / most, *first, *last};
+        if (part.begin > 0) part.first_row = leaves_[part.begin - 1].last + 1;
+        if (part.end < leaves_.size()) part.last_row = leaves_[part.end - 1].last;
+        if (part.first_row < *first || part.last_row > *last || part.last_row < part.first_row) return {};
+        parts.push_back(part);
+    }
+    return parts;
+}
+
+bool TablePages::load(std::size_t leaf, std::size_t end, Pages& into) const {
     constexpr std::size_t at_once = 128 << 10;  // bytes: what the processor's own memory holds beside the columns
     const std::size_t most = std::max<std::size_t>(at_once / page_size_, 1);
     into.count = 1;
-    while (into.count < most && leaf + into.count < leaves_.size() && leaves_[leaf + into.count].page == leaves_[leaf].page + into.count) ++into.count;
+    while (into.count < most && leaf + into.count < end && leaves_[leaf + into.count].page == leaves_[leaf].page + into.count) ++into.count;
     into.bytes.resize(most * page_size_ + sizeof(std::uint64_t));  // PageRow::integer reads eight bytes wherever it reads
     return file_->read(std::uint64_t{leaves_[leaf].page - 1} * page_size_, into.bytes.data(), into.count * page_size_);
 }

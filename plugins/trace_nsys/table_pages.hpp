@@ -25,6 +25,8 @@ public:
         return ((static_cast<std::int64_t>(__builtin_bswap64(bytes)) >> how.shift) & how.mask) | how.constant;
     }
 
+    bool is_null(std::size_t column) const noexcept { return layout_->type[column] == 0; }
+
 private:
     friend class TablePages;
     /// How a type is read: of eight bytes, big end first, the upper ones; or a constant.
@@ -63,16 +65,31 @@ public:
     /// `root`: the tree's page, as sqlite_master has it. `wanted`: a bit for each column, from the lowest. Nothing where file or tree are not regular.
     static std::optional<TablePages> open(const std::filesystem::path& file, std::int64_t root, std::uint64_t wanted);
 
-    /// Calls `use(const PageRow&)` with the rows of ids from `first` to `last`, in order. False where something is not regular, as is a wanted column that
-    /// is neither an integer nor NULL; it may have been called with some rows by then. Several threads may read.
+    /// A number of leaves, and the ids that their rows may have.
+    struct Part {
+        std::size_t begin = 0;
+        std::size_t end = 0;
+        std::int64_t first_row = 0;
+        std::int64_t last_row = 0;
+        std::size_t room() const noexcept { return static_cast<std::size_t>(last_row - first_row) + 1; }
+    };
+    /// The whole table, divided into at most so many parts of about equally many leaves. Empty where the table is, and where its row ids lie so far
+    /// apart that a place for each would be far more than there are rows, or cannot be believed.
+    std::vector<Part> parts(std::size_t most) const;
+    std::size_t leaf_count() const noexcept { return leaves_.size(); }
+
+    /// Calls `use(const PageRow&)` with every row of the leaves from `begin` to before `end`, in the order of their ids. False where something is not
+    /// regular, as is a wanted column that is neither an integer nor NULL, or a row that does not belong in its leaf; it may have been called with some
+    /// rows by then. Several threads may read.
     template <class Use>
-    bool read(std::int64_t first, std::int64_t last, Use&& use) const {
+    bool read(std::size_t begin, std::size_t end, Use&& use) const {
         Pages pages;
         PageRow row;
         Layouts layouts;
         std::optional<std::int64_t> before;
-        for (std::size_t leaf = leaf_of(first); leaf < leaves_.size(); leaf += pages.count) {
-            if (!load(leaf, pages)) return false;
+        if (begin > 0) before = leaves_[begin - 1].last;
+        for (std::size_t leaf = begin; leaf < end; leaf += pages.count) {
+            if (!load(leaf, end, pages)) return false;
             for (std::size_t i = 0; i < pages.count; ++i) {
                 const unsigned char* page = pages.bytes.data() + i * page_size_;
                 const std::optional<std::size_t> cells = cell_count(page);
@@ -80,10 +97,9 @@ public:
                 for (std::size_t cell = 0; cell < *cells; ++cell) {
                     if (!parse(page, cell, layouts, row) || (before && row.row_id() <= *before)) return false;
                     before = row.row_id();
-                    if (row.row_id() < first) continue;
-                    if (row.row_id() > last) return true;
                     use(row);
                 }
+                if (before && *before > leaves_[leaf + i].last) return false;
             }
         }
         return true;
@@ -110,8 +126,9 @@ private:
     explicit TablePages(std::shared_ptr<const File> file);
     bool collect_leaves(std::uint32_t root);
     bool collect_below(std::uint32_t page, int levels, std::int64_t last);
-    std::size_t leaf_of(std::int64_t row_id) const noexcept;
-    bool load(std::size_t leaf, Pages& into) const;
+    bool load(std::size_t leaf, std::size_t end, Pages& into) const;
+    /// The id of the first or of the last row of a leaf.
+    std::optional<std::int64_t> row_id_in(std::size_t leaf, bool last) const;
     std::optional<std::size_t> cell_count(const unsigned char* page) const noexcept;
     bool parse(const unsigned char* page, std::size_t cell, Layouts& layouts, PageRow& row) const noexcept;
     const PageRow::Layout* layout_of(const unsigned char* header, std::size_t size, Layouts& layouts) const noexcept;

@@ -7,10 +7,12 @@
 #include <doctest/doctest.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <string>
@@ -57,9 +59,8 @@ Rows rows_of_sqlite(const std::filesystem::path& file, const std::string& column
     return rows;
 }
 
-/// The first `count` columns of t from its pages; false where they are not regular.
-bool rows_of_pages(const std::filesystem::path& file, std::size_t count, Rows& rows, std::int64_t first = TableRows::first_row,
-                   std::int64_t last = TableRows::last_row) {
+/// The pages of t, of which the first `count` columns are wanted.
+std::optional<TablePages> pages_of(const std::filesystem::path& file, std::size_t count) {
     std::int64_t root = 0;
     {
         const Database database(file);
@@ -67,8 +68,13 @@ bool rows_of_pages(const std::filesystem::path& file, std::size_t count, Rows& r
         REQUIRE(query.next());
         root = query.integer(0);
     }
-    const auto pages = TablePages::open(file, root, (std::uint64_t{1} << count) - 1);
-    return pages && pages->read(first, last, [&](const PageRow& row) {
+    return TablePages::open(file, root, (std::uint64_t{1} << count) - 1);
+}
+
+/// The first `count` columns of t from its pages; false where they are not regular.
+bool rows_of_pages(const std::filesystem::path& file, std::size_t count, Rows& rows) {
+    const auto pages = pages_of(file, count);
+    return pages && pages->read(0, pages->leaf_count(), [&](const PageRow& row) {
         rows.push_back({row.row_id()});
         for (std::size_t c = 0; c < count; ++c) rows.back().push_back(row.integer(c));
     });
@@ -114,19 +120,63 @@ TEST_CASE("nsys pages: integers of every length, as SQLite reads them, in pages 
     }
 }
 
-TEST_CASE("nsys pages: a range of row ids") {
-    const MadeDatabase made("PRAGMA page_size = 512; CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, name TEXT);" + insert_rows(3000, 3, 2));
+TEST_CASE("nsys pages: parts hold all rows, each in its own range of ids") {
+    const MadeDatabase made("PRAGMA page_size = 512; CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, name TEXT);" + insert_rows(3000, 1, 2) +
+                            "DELETE FROM t WHERE a % 5 = 0;");
     const Rows all = rows_of_sqlite(made.path(), "a", 1);
-    for (const auto& [first, last] : {std::pair{-50, -50}, {-1000, 100}, {1000, 1003}, {1001, 1001}, {8900, 100'000}, {8948, 8999}, {10, 5}}) {
-        CAPTURE(first);
-        CAPTURE(last);
-        Rows wanted, rows;
-        for (const Row& row : all) {
-            if (row[0] >= first && row[0] <= last) wanted.push_back(row);
+    const auto pages = pages_of(made.path(), 1);
+    REQUIRE(pages);
+    for (const std::size_t most : {1U, 2U, 7U, 100'000U}) {
+        CAPTURE(most);
+        const std::vector<TablePages::Part> parts = pages->parts(most);
+        CHECK(parts.size() == std::min(most, pages->leaf_count()));
+        Rows rows;
+        std::int64_t next = all.front()[0];
+        for (const TablePages::Part& part : parts) {
+            CHECK(part.first_row == next);
+            next = part.last_row + 1;
+            CHECK(pages->read(part.begin, part.end, [&](const PageRow& row) {
+                rows.push_back({row.row_id(), row.integer(0)});
+                CHECK((row.row_id() >= part.first_row && row.row_id() <= part.last_row));
+            }));
         }
-        REQUIRE(rows_of_pages(made.path(), 1, rows, first, last));
-        CHECK(rows == wanted);
+        CHECK(next == all.back()[0] + 1);
+        CHECK(rows == all);
     }
+}
+
+TEST_CASE("nsys pages: no place is kept for row ids that far more rows would need") {
+    const auto part_count = [](const std::string& rows) {
+        const MadeDatabase made(std::string(table) + "INSERT INTO t (rowid, a) VALUES " + rows);
+        const auto pages = pages_of(made.path(), 1);
+        REQUIRE(pages);
+        return pages->parts(1).size();
+    };
+    CHECK(part_count("(7, 1), (8, 1), (20, 1)") == 1);
+    CHECK(part_count("(7, 1), (8, 1), (1000000000, 1)") == 0);
+    CHECK(part_count("(7, 1), (9223372036854775807, 1)") == 0);
+    CHECK(part_count("(-9223372036854775808, 1), (9223372036854775807, 1)") == 0);
+    CHECK(pages_of(MadeDatabase(table).path(), 1)->parts(1).empty());
+}
+
+TEST_CASE("nsys pages: a row id that does not belong where it stands is not believed") {
+    const MadeDatabase made("PRAGMA page_size = 512; CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, name TEXT);" + insert_rows(400, 1, 5));
+    const std::string whole = content_of(made.path());
+    std::mt19937 random(6);
+    std::size_t changed = 0;
+    for (int round = 0; round < 300; ++round) {
+        std::string damaged = whole;
+        damaged[1024 + random() % (damaged.size() - 1024)] ^= static_cast<char>(1U << random() % 8U);
+        const TemporaryFile file(damaged);
+        Rows rows;
+        const auto pages = TablePages::open(file.path(), 2, 7);
+        if (!pages || !pages->read(0, pages->leaf_count(), [&](const PageRow& row) { rows.push_back({row.row_id()}); })) {
+            ++changed;
+            continue;
+        }
+        CHECK(rows.size() == 400);  // what is believed is complete
+    }
+    CHECK(changed > 20);
 }
 
 TEST_CASE("nsys pages: the smallest and the largest numbers, and the two that take no room") {
@@ -162,7 +212,7 @@ TEST_CASE("nsys tables: the same rows, whoever reads them") {
         CHECK(table_rows.has(0));
         CHECK_FALSE(table_rows.has(1));
         Rows rows;
-        table_rows.read(TableRows::first_row, TableRows::last_row, [&] { rows.clear(); },
+        table_rows.read([&] { rows.clear(); },
                         [&](const auto& row) { rows.push_back({row.row_id(), row.integer(0), row.integer(1), row.integer(2)}); });
         return rows;
     };
@@ -177,6 +227,13 @@ TEST_CASE("nsys tables: the same rows, whoever reads them") {
                             "INSERT INTO t (rowid, a, b, c) VALUES (9, NULL, 5, 6)")) == wanted);
     const MadeDatabase key("CREATE TABLE t (c INTEGER, a INTEGER PRIMARY KEY); INSERT INTO t VALUES (3, 1), (6, 2)");
     CHECK(read(key) == Rows{{1, 3, -1, 1}, {2, 6, -1, 2}});
+    // Names in other letters, a column called rowid, and rows that have no ids.
+    CHECK(read(MadeDatabase("CREATE TABLE T (A INTEGER, B INTEGER, C INTEGER);" + some)) == wanted);
+    CHECK(read(MadeDatabase("CREATE TABLE t (rowid INTEGER, a INTEGER, c INTEGER); INSERT INTO t (_rowid_, rowid, a, c) VALUES (5, 8, 1, 3), (9, 8, NULL, 6)")) ==
+          wanted);
+    const Rows counted{{1, 3, -1, 1}, {2, 6, -1, 0}};
+    CHECK(read(MadeDatabase("CREATE TABLE u (a, b, c); INSERT INTO u VALUES (1, 2, 3), (NULL, 5, 6); CREATE VIEW t AS SELECT * FROM u")) == counted);
+    CHECK(read(MadeDatabase("CREATE TABLE t (k INTEGER PRIMARY KEY, a INTEGER, c INTEGER) WITHOUT ROWID; INSERT INTO t VALUES (4, 1, 3), (6, NULL, 6)")) == counted);
 }
 
 TEST_CASE("nsys pages: no damage does harm, and what is read in spite of it is in order") {
@@ -193,7 +250,7 @@ TEST_CASE("nsys pages: no damage does harm, and what is read in spite of it is i
         std::int64_t before = std::numeric_limits<std::int64_t>::min();
         bool in_order = true;
         std::int64_t sum = 0;
-        pages->read(TableRows::first_row, TableRows::last_row, [&](const PageRow& row) {
+        pages->read(0, pages->leaf_count(), [&](const PageRow& row) {
             in_order = in_order && row.row_id() > before;
             before = row.row_id();
             sum ^= row.integer(0) ^ row.integer(2);
