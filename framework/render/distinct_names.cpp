@@ -12,8 +12,9 @@ namespace adpipe::render {
 namespace {
 
 constexpr std::size_t most_words = 3;
+constexpr std::size_t longest_parameter = 14;
 constexpr std::size_t longest_word = 24;
-constexpr std::size_t longest_label = 30;  ///< of a name with additions, unless its beginning would be shorter than:
+constexpr std::size_t longest_label = 26;  ///< of a name with additions, unless its beginning would be shorter than:
 constexpr std::size_t shortest_base = 12;
 
 /// Kernels of one short name, with what was added to it so far.
@@ -103,7 +104,12 @@ private:
         Values values;
         for (const std::size_t i : members_) {
             const std::string value{names_[i].parameter(parameter)};
-            values.push_back(value.empty() ? "" : value == "yes" ? parameter : parameter + " " + value);
+            std::string both = parameter;
+            if (value != "yes") both.append(" ").append(value);
+            // Where there is no room for both, the value tells more, unless it is one of two.
+            const bool is_switch = value == "yes" || value == "true" || value == "false";
+            if (value.empty() || (both.size() > longest_parameter && !is_switch)) both = value;
+            values.push_back(std::move(both));
         }
         return values;
     }

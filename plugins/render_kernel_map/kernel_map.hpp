@@ -27,8 +27,8 @@ struct Cell {
 
 /// A kind of layer in steps of one phase and batch size.
 struct Side {
-    std::string title;   ///< "prefill", "decode, batch size 16"
-    std::string trace;   ///< name of the file
+    std::string title;  ///< "prefill", "decode, batch size 16"
+    std::string trace;  ///< name of the file
     bool simulated = false;
     std::string layers;  ///< "0-2, 5"
     std::uint32_t layer_count = 0;
@@ -52,10 +52,10 @@ std::string_view verdict_text(Verdict verdict) noexcept;
 inline constexpr std::size_t no_cell = std::numeric_limits<std::size_t>::max();
 
 struct Row {
-    std::size_t left = no_cell;   ///< index into Side::cells
+    std::size_t left = no_cell;  ///< index into Side::cells
     std::size_t right = no_cell;
     Verdict verdict = Verdict::same;
-    bool certain = true;  ///< false: another alignment that is as good would not make this pair
+    bool certain = true;                   ///< false: another alignment that is as good would not make this pair
     std::vector<std::string> differences;  ///< "tile 128x256x64 → 64x16x64"
 };
 
@@ -66,8 +66,8 @@ struct KernelMap {
 };
 
 /// Fills a side from a profile of `attribution`'s steps. `operators`: of its trace, or nullptr.
-Side make_side(const Layers& layers, const Attribution& attribution, const render::LayerProfile& profile, const KernelNames& names,
-               const Operators* operators);
+Side make_side(const Layers& layers, const Attribution& attribution, const render::LayerProfile& profile,
+               const KernelNames& names, const Operators* operators);
 
 /// Lays the sides side by side as a whole and in order.
 KernelMap make_map(Side left, Side right);

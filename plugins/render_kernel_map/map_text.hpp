@@ -30,12 +30,13 @@ std::string operators_text(const KernelMap& map, const Row& row);
 bool any_operator(const KernelMap& map);
 bool any_uncertain(const KernelMap& map);
 inline constexpr const char* uncertain_note =
-    "? : another kernel beside it would fit as well; the order of kernels does not tell which of them does the same work";
+    "? : another kernel beside it would fit as well; the order of kernels does not tell which of them does the same "
+    "work";
 
 /// Time of one layer by category, both sides, the most time first.
 struct CategoryLine {
     std::string_view category;
-    double left = 0;   ///< ns in one layer, on average
+    double left = 0;  ///< ns in one layer, on average
     double right = 0;
 };
 std::vector<CategoryLine> by_category(const KernelMap& map);

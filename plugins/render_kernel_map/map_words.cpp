@@ -10,7 +10,9 @@
 
 namespace adpipe::kernel_map {
 
-std::string side_title(const Side& side) { return fmt::format("{}: {} {}", side.title, side.layer_count == 1 ? "layer" : "layers", side.layers); }
+std::string side_title(const Side& side) {
+    return fmt::format("{}: {} {}", side.title, side.layer_count == 1 ? "layer" : "layers", side.layers);
+}
 
 std::string traces_line(const KernelMap& map) {
     const auto name = [](const Side& side) { return side.trace + (side.simulated ? " (simulated)" : ""); };
@@ -20,10 +22,15 @@ std::string traces_line(const KernelMap& map) {
 std::string counts_line(const KernelMap& map) {
     std::array<std::uint64_t, 6> counts{};
     for (const Row& row : map.rows) ++counts[static_cast<std::size_t>(row.verdict)];
-    static constexpr std::array<const char*, 6> words{"the same", "the same with another launch", "of the same kind with other parameters",
-                                                      "another kernel for the same work", "only left", "only right"};
-    std::string text = fmt::format("{} on the left, {} on the right: ", render::count_text(map.left.cells.size(), "kernel"),
-                                   render::count_text(map.right.cells.size(), "kernel"));
+    static constexpr std::array<const char*, 6> words{"the same",
+                                                      "the same with another launch",
+                                                      "of the same kind with other parameters",
+                                                      "another kernel for the same work",
+                                                      "only left",
+                                                      "only right"};
+    std::string text =
+        fmt::format("{} on the left, {} on the right: ", render::count_text(map.left.cells.size(), "kernel"),
+                    render::count_text(map.right.cells.size(), "kernel"));
     const char* separator = "";
     for (std::size_t i = 0; i < counts.size(); ++i) {
         if (counts[i] == 0) continue;
@@ -48,14 +55,17 @@ std::string operators_text(const KernelMap& map, const Row& row) {
 
 bool any_operator(const KernelMap& map) {
     const auto known = [](const Cell& cell) { return !cell.op.empty(); };
-    return std::any_of(map.left.cells.begin(), map.left.cells.end(), known) || std::any_of(map.right.cells.begin(), map.right.cells.end(), known);
+    return std::any_of(map.left.cells.begin(), map.left.cells.end(), known) ||
+           std::any_of(map.right.cells.begin(), map.right.cells.end(), known);
 }
 
 bool any_uncertain(const KernelMap& map) {
     return std::any_of(map.rows.begin(), map.rows.end(), [](const Row& row) { return !row.certain; });
 }
 
-double layer_mean(const Side& side) { return side.layer_sum.mean(); }
+double layer_mean(const Side& side) {
+    return side.layer_sum.mean();
+}
 
 std::vector<CategoryLine> by_category(const KernelMap& map) {
     std::map<KernelCategory, CategoryLine> lines;

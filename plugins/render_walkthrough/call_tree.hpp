@@ -24,8 +24,9 @@ struct TreeKernel {
 
 /// A frame or operator, with all that was launched below it.
 struct TreeNode {
-    std::string text;            ///< of the first that was merged into it
-    std::vector<std::string> instances;  ///< distinct texts where frames that differ in a number were merged: "nn.Module: DecoderLayer_0", …
+    std::string text;  ///< of the first that was merged into it
+    std::vector<std::string>
+        instances;  ///< distinct texts where frames that differ in a number were merged: "nn.Module: DecoderLayer_0", …
     bool is_operator = false;
     std::uint32_t kernels = 0;
     Nanoseconds total = 0;

@@ -37,7 +37,8 @@ public:
     void tree(std::vector<Item> items) { pieces_.emplace_back(Tree{std::move(items)}); }
 
     std::string markdown() const;
-    /// One page that loads nothing and holds no script. `title` as raw text; `style`: a style sheet and its SHA-256 in hexadecimal.
+    /// One page that loads nothing and holds no script. `title` as raw text; `style`: a style sheet and its SHA-256 in
+    /// hexadecimal.
     std::string html(std::string_view title, const shared::Asset& style) const;
     std::string terminal(const Terminal& terminal) const;
 

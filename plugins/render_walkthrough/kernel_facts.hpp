@@ -1,7 +1,7 @@
 #pragma once
 
-#include "document.hpp"
 #include "../shared/launch_site.hpp"
+#include "document.hpp"
 #include "layer_walk.hpp"
 #include "occupancy.hpp"
 
@@ -21,7 +21,7 @@ struct KernelFacts {
     std::int64_t stream = -1;
     Nanoseconds start = 0;  ///< of the example
     Nanoseconds end = 0;
-    LaunchShape shape;      ///< the commonest; unknown where the trace does not tell
+    LaunchShape shape;               ///< the commonest; unknown where the trace does not tell
     const Device* device = nullptr;  ///< that it ran on; nullptr: the trace does not describe it
     Occupancy occupancy;
     LaunchSite site;
@@ -30,7 +30,8 @@ struct KernelFacts {
     std::uint32_t executions = 0;  ///< of the layer
 };
 
-std::vector<KernelFacts> kernel_facts(const WalkInput& input, const render::LayerProfile& profile, const LaunchSites& sites);
+std::vector<KernelFacts> kernel_facts(const WalkInput& input, const render::LayerProfile& profile,
+                                      const LaunchSites& sites);
 
 /// Some sentences, of what is known alone.
 std::string sentences(const KernelFacts& kernel);

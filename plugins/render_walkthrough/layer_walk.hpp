@@ -1,7 +1,7 @@
 #pragma once
 
-#include "document.hpp"
 #include "../shared/launch_site.hpp"
+#include "document.hpp"
 
 #include <adpipe/render/layer_profile.hpp>
 
@@ -21,7 +21,9 @@ struct WalkInput {
 /// The whole layer: overview, flow, kernel by kernel, and what the trace does not hold.
 Document walk_layer(const WalkInput& input, const render::LayerProfile& profile, const LaunchSites& sites);
 
-/// The kernels of the layer that `wanted` names: a position, or a part of a name. Throws Error ADP-RND-024 if there is none.
-Document walk_kernels(const WalkInput& input, const render::LayerProfile& profile, const LaunchSites& sites, const std::string& wanted);
+/// The kernels of the layer that `wanted` names: a position, or a part of a name. Throws Error ADP-RND-024 if there is
+/// none.
+Document walk_kernels(const WalkInput& input, const render::LayerProfile& profile, const LaunchSites& sites,
+                      const std::string& wanted);
 
 }  // namespace adpipe::walkthrough

@@ -21,7 +21,7 @@ struct Path {
     std::uint32_t steps = 0;
     std::uint32_t with_stack = 0;  ///< kernels of the step
     std::uint32_t of_companion = 0;
-    std::string companion;         ///< name of the recording that these are known from
+    std::string companion;  ///< name of the recording that these are known from
     TreeNode tree;
 };
 
@@ -61,7 +61,8 @@ public:
 
     Document write(const std::vector<Path>& paths) {
         document_.heading(1, "From source lines to kernels: " + trace_.file.filename().string());
-        document_.paragraph(fmt::format("{}{}.", window_.description, trace_.simulated ? ". The trace is simulated" : ""));
+        document_.paragraph(
+            fmt::format("{}{}.", window_.description, trace_.simulated ? ". The trace is simulated" : ""));
         document_.heading(2, "Overview");
         for (const Path& path : paths) document_.paragraph(overview(path));
         for (const Path& path : paths) {
@@ -86,13 +87,22 @@ private:
 
     std::string overview(const Path& path) const {
         const Step& step = *path.step;
-        std::string text = fmt::format("{}: {}; shown is step {} with {} in {}", title_of(step), path.steps == 1 ? "one step" : fmt::format("{} steps", path.steps), step.number,
-                                       render::count_text(step.kernels.size(), "kernel"), render::duration_text(path.tree.total));
+        std::string text =
+            fmt::format("{}: {}; shown is step {} with {} in {}", title_of(step),
+                        path.steps == 1 ? "one step" : fmt::format("{} steps", path.steps), step.number,
+                        render::count_text(step.kernels.size(), "kernel"), render::duration_text(path.tree.total));
         if (path.of_companion > 0) {
-            text += fmt::format(". {} of them stand in the place of one that {} saw put into a graph, or launched: the lines below are those", path.of_companion, path.companion);
-        } else if (step.replay) text += ". They are launched as one captured graph: the lines below lead to that launch; those that each kernel comes from "
-                                 "were passed when the graph was captured, which this recording of a step does not hold";
-        else text += fmt::format(", {} of them with a call stack", path.with_stack);
+            text += fmt::format(
+                ". {} of them stand in the place of one that {} saw put into a graph, or launched: the lines below are "
+                "those",
+                path.of_companion, path.companion);
+        } else if (step.replay)
+            text +=
+                ". They are launched as one captured graph: the lines below lead to that launch; those that each "
+                "kernel comes from "
+                "were passed when the graph was captured, which this recording of a step does not hold";
+        else
+            text += fmt::format(", {} of them with a call stack", path.with_stack);
         return text + ".";
     }
 
@@ -102,15 +112,20 @@ private:
             const Frame frame = frame_of(child->text);
             Document::Item item;
             item.depth = depth;
-            item.text = child->is_operator ? child->text + " (operator)" : frame.line > 0 ? frame.function : node_title(*child);
+            item.text = child->is_operator ? child->text + " (operator)"
+                        : frame.line > 0   ? frame.function
+                                           : node_title(*child);
             if (frame.line > 0 && !child->is_operator) item.target = fmt::format("{}:{}", frame.file, frame.line);
-            item.behind = fmt::format(" – {}, {}", render::count_text(child->kernels, "kernel"), render::duration_text(child->total));
+            item.behind = fmt::format(" – {}, {}", render::count_text(child->kernels, "kernel"),
+                                      render::duration_text(child->total));
             items.push_back(std::move(item));
             add_items(*child, depth + 1, items);
         }
         for (const TreeKernel& kernel : node.launched) {
-            items.push_back({depth, fmt::format("kernel {}{}", short_name(kernel.name), kernel.count > 1 ? fmt::format(" × {}", kernel.count) : ""), "",
-                             " – " + render::duration_text(kernel.total)});
+            items.push_back({depth,
+                             fmt::format("kernel {}{}", short_name(kernel.name),
+                                         kernel.count > 1 ? fmt::format(" × {}", kernel.count) : ""),
+                             "", " – " + render::duration_text(kernel.total)});
         }
     }
 
@@ -140,25 +155,31 @@ private:
         for (const KernelParameter& parameter : name.parameters) facts.emplace_back(parameter.name, parameter.value);
         const std::uint32_t shape = trace_.kernels.shape.empty() ? 0 : trace_.kernels.shape[kernel.example];
         const LaunchShape& launch = trace_.shapes[shape];
-        if (launch.grid[0] >= 0) facts.emplace_back("grid", fmt::format("{} × {} × {}", launch.grid[0], launch.grid[1], launch.grid[2]));
-        if (launch.block[0] >= 0) facts.emplace_back("block", fmt::format("{} × {} × {}", launch.block[0], launch.block[1], launch.block[2]));
+        if (launch.grid[0] >= 0)
+            facts.emplace_back("grid", fmt::format("{} × {} × {}", launch.grid[0], launch.grid[1], launch.grid[2]));
+        if (launch.block[0] >= 0)
+            facts.emplace_back("block", fmt::format("{} × {} × {}", launch.block[0], launch.block[1], launch.block[2]));
         if (launch.registers >= 0) facts.emplace_back("registers", std::to_string(launch.registers));
-        if (launch.shared_memory >= 0) facts.emplace_back("shared memory", fmt::format("{} bytes", launch.shared_memory));
+        if (launch.shared_memory >= 0)
+            facts.emplace_back("shared memory", fmt::format("{} bytes", launch.shared_memory));
         return facts;
     }
 
-    void draw(const TreeNode& node, const std::string& indent, Nanoseconds whole, std::vector<std::string>& lines) const {
+    void draw(const TreeNode& node, const std::string& indent, Nanoseconds whole,
+              std::vector<std::string>& lines) const {
         const std::size_t count = node.children.size() + node.launched.size();
         std::size_t i = 0;
         const auto branch = [&] { return indent + (++i == count ? "└─ " : "├─ "); };
         for (const auto& child : node.children) {
             const std::string begin = branch();
-            lines.push_back(fmt::format("{}{}  {}", begin, node_title(*child), render::percent_text(child->total, whole)));
+            lines.push_back(
+                fmt::format("{}{}  {}", begin, node_title(*child), render::percent_text(child->total, whole)));
             draw(*child, indent + (i == count ? "   " : "│  "), whole, lines);
         }
         for (const TreeKernel& kernel : node.launched) {
             const std::string begin = branch();
-            lines.push_back(fmt::format("{}▶ {}{}  {}", begin, short_name(kernel.name), kernel.count > 1 ? fmt::format(" × {}", kernel.count) : "",
+            lines.push_back(fmt::format("{}▶ {}{}  {}", begin, short_name(kernel.name),
+                                        kernel.count > 1 ? fmt::format(" × {}", kernel.count) : "",
                                         render::percent_text(kernel.total, whole)));
         }
     }
@@ -178,7 +199,8 @@ Document source_trace(const Window& window, const KernelNames& names, const Laun
     const bool any = std::any_of(paths.begin(), paths.end(), [](const Path& path) { return path.with_stack > 0; });
     if (!any) {
         throw Error("ADP-RND-025", "no kernel of the chosen steps has a call stack, so nothing leads to source lines",
-                    "record with torch.profiler.profile(with_stack=True, record_shapes=True), and read it with `python: all` and `details: true`");
+                    "record with torch.profiler.profile(with_stack=True, record_shapes=True), and read it with "
+                    "`python: all` and `details: true`");
     }
     return SourceTraceWriter(window, names, sites).write(paths);
 }

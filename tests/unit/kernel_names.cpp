@@ -210,6 +210,10 @@ TEST_CASE("short names that tell kernels apart") {
     CHECK(labels({"void vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>(int)", "void vectorized_elementwise_kernel<4, AbsFunctor<float>>(int)"}) ==
           Labels{"elementwise add", "elementwise abs"});
     CHECK(labels({"void mine<7, float>(int)", "void mine<7, double>(int)", "other"}) == Labels{"mine (float)", "mine (double)", "other"});
+    const std::vector<std::string> gemms =
+        labels({"void deep_gemm::sm90_fp8_gemm_1d2d_impl<0, 7168, 2048, 1, 64, 128, 128, 128, 128, 128, 4, 128, 128>(int)",
+                "void deep_gemm::sm90_fp8_gemm_1d2d_impl<0, 4096, 7168, 1, 64, 128, 128, 128, 128, 128, 4, 128, 128>(int)"});
+    CHECK(gemms == Labels{"fp8_gemm_1d… (7168x2048x1)", "fp8_gemm_1d… (4096x7168x1)"});  // no room for "shape" as well
     CHECK(labels({"same", "same"}) == Labels{"same", "same (another, 2)"});
     CHECK(labels({}).empty());
 }
