@@ -254,3 +254,30 @@ TEST_CASE("what scales a branch before a fused add and norm is the branch's") {
     CHECK(m.group("g") == "norm");
     CHECK(m.group("u") == "mlp");
 }
+
+TEST_CASE("Kimi delta attention is a gated delta net, in a model whose other layers have attention") {
+    const Members m(R"(
+        ids:
+        x = aten.embedding.default($model_embed_weight, ids)
+        n = norm(x, $model_layers_0_input_layernorm_weight)
+        q = linear(n, $model_layers_0_self_attn_q_proj_weight)
+        c = aten.conv1d.default(q, $model_layers_0_self_attn_q_conv1d_weight)
+        g = linear(n, $model_layers_0_self_attn_f_a_proj_weight)
+        r = aten.mul.Tensor(c, g)
+        o = linear(r, $model_layers_0_self_attn_o_proj_weight)
+        y = aten.add.Tensor(x, o)
+        k = norm(y, $model_layers_1_input_layernorm_weight)
+        p = linear(k, $model_layers_1_self_attn_q_proj_weight)
+        s = sdpa(p, p)
+        t = linear(s, $model_layers_1_self_attn_o_proj_weight)
+        z = aten.add.Tensor(y, t)
+        out z
+    )");
+    CHECK(m.group("q") == "gdn");
+    CHECK(m.group("c") == "gdn/gdn_conv1d");
+    CHECK(m.group("g") == "gdn/gdn_gating");
+    CHECK(m.group("r").substr(0, 3) == "gdn");
+    CHECK(m.group("o") == "gdn");
+    CHECK(m.group("p") == "attention/q_branch");
+    CHECK(m.group("s") == "attention");
+}
