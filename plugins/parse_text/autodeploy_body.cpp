@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <string>
+#include <unordered_set>
 
 namespace adpipe::parse {
 
@@ -376,40 +376,59 @@ void AutodeployBody::end_module(const ModuleText& module) {
 void AutodeployBody::check_weights() {
     for (VertexId v = first_vertex_; v < builder_.size(); ++v) {
         const Vertex& weight = builder_.vertex(v);
-        if (weight.kind == VertexKind::op) warn_of_missing_neighbours(weight);
         if (weight.kind != VertexKind::weight || weight.dtype.empty()) continue;
         if (!is_no_tensor(weight.dtype) && !has_symbols(weight.shape)) continue;
         findings_.error("ADP-AD-006", "%" + std::string{weight.name} + " is used, but no line defines it, and its type says that it is no weight: " +
                         std::string{weight.shape} + " : " + std::string{weight.dtype}, weight.name.data(), "lines of the dump are missing");
     }
+    warn_of_missing_ops();
 }
 
-/// Ops of one kind are numbered: add, add_1, add_2. What stands beside an op in that row is probably an op too, and no weight.
-void AutodeployBody::warn_of_missing_neighbours(const Vertex& op) {
-    const std::string_view name = op.name;
-    const std::size_t last = name.find_last_not_of("0123456789");
-    const bool is_numbered = last != std::string_view::npos && last > 0 && last + 1 < name.size() && name[last] == '_';
-    const std::string_view stem = is_numbered ? name.substr(0, last) : name;
-    if (!ends_with(stem, short_op_name(op.op)) || stem.size() > longest_stem) return;
-    std::uint32_t number = 0;
-    if (is_numbered) std::from_chars(name.data() + last + 1, name.data() + name.size(), number);
-    warn_if_weight(stem, number + 1);
-    if (number > 0) warn_if_weight(stem, number - 1);
+namespace {
+
+/// Without the number that FX puts behind a name: "add_14" → "add".
+std::string_view without_last_number(std::string_view name) {
+    const std::size_t end = name.find_last_not_of("0123456789") + 1;
+    return end > 0 && end < name.size() && name[end - 1] == '_' ? name.substr(0, end - 1) : name;
 }
 
-void AutodeployBody::warn_if_weight(std::string_view stem, std::uint32_t number) {
-    std::array<char, longest_stem + 16> buffer;
-    char* end = std::copy(stem.begin(), stem.end(), buffer.data());
-    if (number > 0) {
-        *end++ = '_';
-        end = std::to_chars(end, buffer.data() + buffer.size(), number).ptr;
+/// "aten.add.Tensor" named "model_layers_5_add_14", "auto_deploy.x.default" named "x_default_3".
+bool is_named_by_op(const Vertex& op) {
+    std::string_view name = without_last_number(op.name);
+    if (ends_with(name, "_default")) name.remove_suffix(std::string_view{"_default"}.size());
+    const std::string_view called = short_op_name(op.op);
+    return !called.empty() && ends_with(name, called);
+}
+
+/// Equal for names that differ in numbers alone.
+std::uint64_t kind_of_name(std::string_view name) {
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    bool in_digits = false;
+    for (const char c : without_last_number(name)) {
+        const bool digit = c >= '0' && c <= '9';
+        if (!digit || !in_digits) hash = (hash ^ (digit ? static_cast<unsigned char>('#') : static_cast<unsigned char>(c))) * 0x100000001b3U;
+        in_digits = digit;
     }
-    const VertexId neighbour = builder_.find(between(buffer.data(), end));
-    if (neighbour == no_vertex || builder_.vertex(neighbour).kind != VertexKind::weight) return;
-    const std::string_view name = builder_.vertex(neighbour).name;
-    if (!warned_of_.insert(neighbour).second) return;
-    findings_.warning("ADP-AD-012", "%" + std::string{name} + " is taken for a weight since no line defines it, but it is named like an op",
-                      name.data(), "if it is one, lines of the dump are missing");
+    return hash;
+}
+
+}  // namespace
+
+/// Ops of one kind are numbered, and in every layer they have the same names but for the numbers: add, add_1, model_layers_5_add_14. What has a name
+/// of that kind is probably an op too, and no weight.
+void AutodeployBody::warn_of_missing_ops() {
+    std::unordered_set<std::uint64_t> named_by_op;
+    for (VertexId v = first_vertex_; v < builder_.size(); ++v) {
+        const Vertex& op = builder_.vertex(v);
+        if (op.kind == VertexKind::op && is_named_by_op(op)) named_by_op.insert(kind_of_name(op.name));
+    }
+    for (VertexId v = first_vertex_; v < builder_.size(); ++v) {
+        const Vertex& weight = builder_.vertex(v);
+        if (weight.kind != VertexKind::weight || ends_with(weight.name, "weight") || ends_with(weight.name, "bias")) continue;
+        if (named_by_op.count(kind_of_name(weight.name)) == 0) continue;
+        findings_.warning("ADP-AD-012", "%" + std::string{weight.name} + " is taken for a weight since no line defines it, but it is named like an op",
+                          weight.name.data(), "if it is one, lines of the dump are missing");
+    }
 }
 
 }  // namespace adpipe::parse

@@ -7,7 +7,6 @@
 #include <adpipe/model/graph_fwd.hpp>
 
 #include <cstdint>
-#include <set>
 #include <string_view>
 
 namespace adpipe::parse {
@@ -43,8 +42,7 @@ private:
     bool fail(const char* code, const char* at, std::string message);
 
     void check_weights();
-    void warn_of_missing_neighbours(const Vertex& op);
-    void warn_if_weight(std::string_view stem, std::uint32_t number);
+    void warn_of_missing_ops();
 
     struct Resolver {
         AutodeployBody* body;
@@ -64,8 +62,6 @@ private:
     VertexId first_vertex_ = 0;    // of the module
     VertexId output_ = no_vertex;
     std::uint32_t comments_ = 0;
-    std::set<VertexId> warned_of_;
-    static constexpr std::size_t longest_stem = 500;
 };
 
 }  // namespace adpipe::parse
