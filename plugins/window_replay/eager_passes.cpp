@@ -250,11 +250,51 @@ private:
             const RangeFacts facts = facts_of_text(text);
             if (step.batch_size < 0) step.batch_size = facts.batch_size;
             if (facts.phase == Phase::unknown) continue;
-            step.phase = facts.phase;
-            step.reason = "launched inside the range '" + text + "'";
+            const bool beside = is_beside_a_replay(step, r);
+            step.phase = beside ? Phase::other : facts.phase;
+            step.reason = (beside ? "too few kernels for a pass, launched beside the replay inside the range '" : "launched inside the range '") + text + "'";
             return true;
         }
         return false;
+    }
+
+    /// True if a range holds the launch of a replay too, of which the step, far smaller, is no second one: it prepares its inputs or takes up its
+    /// outputs.
+    bool is_beside_a_replay(const Step& step, std::uint32_t range) const {
+        const Annotations& ranges = trace_.annotations;
+        for (const Step& other : window_.steps) {
+            if (!other.replay || other.process != step.process || step.kernels.size() * smallest_share >= other.kernels.size()) continue;
+            if (kernels_.correlation.empty()) return false;
+            const std::uint32_t k = other.kernels.front();
+            const std::uint32_t call = view_.launches.find(other.process, kernels_.correlation[k], kernels_.start[k]);
+            if (call == LaunchIndex::none || trace_.launches.thread[call] != ranges.thread[range]) continue;
+            if (trace_.launches.start[call] >= ranges.start[range] && trace_.launches.start[call] <= ranges.end[range]) return true;
+        }
+        return false;
+    }
+
+    /// The kernels of a step by name and launch shape, in no order.
+    std::vector<std::uint64_t> kinds_of_kernels(const Step& step) const {
+        std::vector<std::uint64_t> kinds;
+        for (const std::uint32_t k : step.kernels) {
+            kinds.push_back(std::uint64_t{kernels_.name[k]} << 32U | (kernels_.shape.empty() ? 0U : kernels_.shape[k]));
+        }
+        std::sort(kinds.begin(), kinds.end());
+        return kinds;
+    }
+
+    /// A replay that runs the very kernels of the step; nothing if there is none.
+    const Step* equal_replay(const Step& step) const {
+        if (kernels_.shape.empty()) return nullptr;  // names alone do not tell a prefill of one token from many
+        const std::vector<std::uint64_t> kinds = kinds_of_kernels(step);
+        std::uint32_t last_graph = no_captured_graph;
+        for (const Step& other : window_.steps) {
+            if (!other.replay || other.process != step.process || other.kernels.size() != step.kernels.size()) continue;
+            if (other.captured != no_captured_graph && other.captured == last_graph) continue;  // as the one before
+            last_graph = other.captured;
+            if (kinds_of_kernels(other) == kinds) return &other;
+        }
+        return nullptr;
     }
 
     /// Without ranges: a server with captured graphs decodes by replays, so that what it launches one by one is warm-up or prefill.
@@ -276,9 +316,14 @@ private:
             step.reason = "launched kernel by kernel before the graphs were captured: warm-up";
             return;
         }
-        if (step.kernels.size() * 4 < kernels_of_replay) {
+        if (step.kernels.size() * smallest_share < kernels_of_replay) {
             step.phase = Phase::other;
             step.reason = "launched kernel by kernel beside replays, too few kernels for a pass: work around one, such as sampling";
+            return;
+        }
+        if (equal_replay(step) != nullptr) {
+            step.phase = Phase::decode;
+            step.reason = "launched kernel by kernel, the same kernels with the same launch shapes as those of a captured graph";
             return;
         }
         step.phase = Phase::prefill;
@@ -295,6 +340,7 @@ private:
         return false;
     }
 
+    static constexpr std::size_t smallest_share = 4;  ///< of a replay's kernels, one in so many, makes a pass
     const TraceView& view_;
     const Trace& trace_;
     const Kernels& kernels_;
