@@ -20,8 +20,10 @@ struct LayersOptions {
 PipelineBuilder layers_pipeline(const LayersOptions& options) {
     PipelineBuilder pipeline{"layers"};
     if (options.companion) add_companion(pipeline, *options.companion, false);
+    // A list tells ranks and devices apart in columns; statistics are of one.
+    const bool every_kernel = options.format != "table";
     add_trace(pipeline, options.trace).id("trace");
-    options.steps.add_window(pipeline).id("steps").from("trace", "trace").with("all_ranks", true).with("may_be_empty", true);
+    options.steps.add_window(pipeline).id("steps").from("trace", "trace").with("all_ranks", every_kernel).with("may_be_empty", true);
     add_operators(pipeline, "steps", options.companion.has_value());
     PipelineBuilder::Step segment = options.source.add_kernels(pipeline).from("window", "steps");
     if (options.source.pattern) segment.with("begins", options.begins);
@@ -51,7 +53,7 @@ int cmd_layers(const Arguments& arguments) {
     line.flag("begins", "with --pattern: layers begin at that kernel, not at the norm before it", &options.begins);
     line.option("companion", "TRACE2", launch_companion_doc, &options.companion);
     options.steps.add_to(line);
-    line.option("format", "FORMAT", "table, tsv or json (default: table); tsv and json list every kernel",
+    line.option("format", "FORMAT", "table, tsv or json (default: table); tsv and json list every kernel, of all ranks; the table shows one",
                 &options.format);
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;

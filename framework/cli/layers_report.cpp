@@ -12,6 +12,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace adpipe::cli {
@@ -203,6 +204,40 @@ void add_profile(const FoundLayers& found, const FoundProgram& program, const re
     text += table.text(output_terminal().columns, output_terminal().colour);
 }
 
+std::int64_t rank_of(const Trace& trace, const Step& step) {
+    const bool known = step.process < trace.processes.size() && trace.processes[step.process].rank >= 0;
+    return known ? trace.processes[step.process].rank : step.process;
+}
+
+std::string rank_text(const Trace& trace, const Step& step) {
+    std::string text = fmt::format("rank {}", rank_of(trace, step));
+    if (step.device >= 0) text += fmt::format(" on device {}", step.device);
+    return text;
+}
+
+/// Which of several ranks and devices is shown, and how to see another; empty where there is one.
+std::string ranks_text(const Window& window) {
+    std::string shown;
+    std::set<std::string> others;
+    for (const Step& step : window.steps) {
+        if (step.chosen) shown = rank_text(*window.trace, step);
+        else if (step.left_out == left_out_other_rank) others.insert(rank_text(*window.trace, step));
+    }
+    if (others.empty()) return {};
+    return fmt::format("{} alone is shown; --rank or --device chooses another: {}\n\n", shown, fmt::join(others, ", "));
+}
+
+/// Passes that the recording has a part of.
+std::string left_out_text(const FoundLayers& found) {
+    const Window& window = *found.attribution.window;
+    std::string text;
+    for (const std::uint32_t s : found.segmentation.steps_cut_off) {
+        const Step& step = window.steps[s];
+        text += fmt::format("\nleft out: {} of a pass {}\n", render::count_text(step.kernels.size(), "kernel"), step.missing);
+    }
+    return text;
+}
+
 std::string totals_text(const render::ProfileTotals& totals) {
     return fmt::format("\nall {} in {} = {} in layers + {} before or behind them + {} not known\n",
                        render::duration_text(totals.all), render::count_text(totals.kernels, "kernel"),
@@ -236,13 +271,16 @@ std::string program_json(const FoundLayers& found, const FoundProgram& program) 
 void write_layers_table(const FoundLayers& found) {
     const render::LayerProfiles profiles = render::layer_profiles(found.graph, found.layers, found.attribution);
     const bool with_operators = render::any_operator(found.operators, profiles);
-    std::string text;
+    std::string text = ranks_text(*found.attribution.window);
+    bool first = true;
     for (const FoundProgram& program : found.segmentation.programs) {
-        text += (text.empty() ? "" : "\n") + headline(program);
+        text += (first ? "" : "\n") + headline(program);
+        first = false;
         for (const render::LayerProfile& profile : profiles.profiles) {
             if (profile.module == program.module) add_profile(found, program, profile, with_operators, text);
         }
     }
+    text += left_out_text(found);
     if (const std::size_t without = found.segmentation.steps_without_layers.size(); without > 0) {
         text +=
             fmt::format("\n{} in which nothing repeats as layers do: left out\n", render::count_text(without, "step"));

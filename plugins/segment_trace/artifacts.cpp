@@ -99,6 +99,7 @@ public:
         segmentation_->graph_digest = artifacts.graph->digest();
         segmentation_->strategy = layers_->strategy;
         segmentation_->steps_without_layers = programs_.without_layers;
+        segmentation_->steps_cut_off = programs_.cut_off;
         artifacts.segmentation = segmentation_;
         return artifacts;
     }

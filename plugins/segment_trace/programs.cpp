@@ -1,5 +1,7 @@
 #include "programs.hpp"
 
+#include "cut_passes.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -185,17 +187,15 @@ std::vector<std::uint32_t> chosen_steps(const Window& window) {
     return chosen;
 }
 
-/// Replaces one step by its passes.
-void replace_by_passes(Window& window, const Step& step, const std::vector<Pass>& passes,
+/// Replaces one step by its passes. `kernels`: of each pass, indices into the step's.
+void replace_by_passes(Window& window, const Step& step, const StepKernels& of_step, const std::vector<Pass>& passes,
                        const std::vector<std::vector<std::uint32_t>>& kernels) {
     for (std::size_t p = 0; p < passes.size(); ++p) {
         Step pass = step;
         pass.kernels.clear();
-        for (const std::uint32_t k : kernels[p]) pass.kernels.push_back(step.kernels[k]);
+        for (const std::uint32_t k : kernels[p]) pass.kernels.push_back(of_step.kernel[k]);
         pass.complete = step.complete && !passes[p].cut_at_begin && !passes[p].cut_at_end;
         pass.reason = "pass " + std::to_string(p + 1) + " of " + std::to_string(passes.size()) + " in one window";
-        if (passes[p].cut_at_begin) pass.reason += ", cut off at its beginning";
-        if (passes[p].cut_at_end) pass.reason += ", cut off at its end";
         if (!pass.kernels.empty()) {
             const adpipe::Kernels& all = window.trace->kernels;
             pass.start = all.start[pass.kernels.front()];
@@ -223,17 +223,17 @@ std::shared_ptr<const Window> one_pass_a_step(std::shared_ptr<const Window> wind
     const auto may_hold_several = [](const Step& step) { return step.chosen && !step.replay && !step.kernels.empty(); };
     if (std::none_of(window->steps.begin(), window->steps.end(), may_hold_several)) return window;
     auto split = std::make_shared<Window>();
-    split->trace = window->trace;
-    split->description = window->description;
-    split->step_of_kernel.resize(window->step_of_kernel.size());
+    *split = *window;
+    split->steps.clear();
     bool changed = false;
+    const bool rows_are_places = rows_are_places_in_file(*window->trace);
     for (const Step& step : window->steps) {
         if (may_hold_several(step)) {
-            const StepKernels kernels = kernels_of(*window->trace, step, table);
+            StepKernels kernels = kernels_of(*window->trace, step, table, rows_are_places);
             if (const auto layers = find_step_layers(table, kernels, finder)) {
                 const std::vector<Pass> passes = passes_of(*layers, step.replay);
                 if (passes.size() > 1) {
-                    replace_by_passes(*split, step, passes, split_by_pass(table, kernels, *layers, passes));
+                    replace_by_passes(*split, step, kernels, passes, split_by_pass(table, kernels, *layers, passes));
                     changed = true;
                     continue;
                 }
@@ -257,9 +257,10 @@ std::vector<Distinct> distinct_steps(const Window& window, SymbolTable& table) {
     std::vector<Distinct> distinct;
     std::unordered_map<std::uint64_t, std::size_t> known;
     StepHasher hasher{*window.trace, table};
+    const bool rows_are_places = rows_are_places_in_file(*window.trace);
     for (const std::uint32_t s : chosen_steps(window)) {
         const auto [it, is_new] = known.emplace(hasher.hash_of(window.steps[s]), distinct.size());
-        if (is_new) distinct.push_back({kernels_of(*window.trace, window.steps[s], table), {}, false});
+        if (is_new) distinct.push_back({kernels_of(*window.trace, window.steps[s], table, rows_are_places), {}, false});
         distinct[it->second].steps.push_back(s);
         distinct[it->second].complete |= window.steps[s].complete;
     }
@@ -299,6 +300,33 @@ void leave_out_steps_without_layers(Programs& found) {
     auto window = std::make_shared<Window>(*found.window);
     for (const std::uint32_t s : found.without_layers) window->steps[s].chosen = false;
     found.window = std::move(window);
+}
+
+/// What repeats in the order of the file only is in that order from here on, for all who read the steps.
+void use_file_order(Programs& found, const Distinct& distinct) {
+    auto window = std::make_shared<Window>(*found.window);
+    const std::vector<std::int64_t>& row = window->trace->kernels.row;
+    for (const std::uint32_t s : distinct.steps) {
+        std::vector<std::uint32_t>& kernels = window->steps[s].kernels;
+        std::stable_sort(kernels.begin(), kernels.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return row[a] < row[b]; });
+    }
+    found.window = std::move(window);
+}
+
+bool any_times_mixed_up(const Programs& found) {
+    return std::any_of(found.programs.begin(), found.programs.end(),
+                       [](const Program& program) { return program.layers.times_mixed_up; });
+}
+
+/// Times that are mixed up are so in all steps of a trace.
+bool join_program_in_file_order(Programs& found, Distinct& distinct) {
+    if (distinct.kernels.row.empty() || !any_times_mixed_up(found)) return false;
+    Distinct in_file = distinct;
+    put_in_file_order(in_file.kernels);
+    if (!join_program(found, in_file, true)) return false;
+    use_file_order(found, in_file);
+    return true;
 }
 
 /// From a whole to a whole, or to a part that kept one of its ends.
@@ -354,13 +382,14 @@ Programs find_programs(std::shared_ptr<const Window> window, SymbolTable& table,
     Programs found;
     found.window = one_pass_a_step(std::move(window), table, finder);
     for (Distinct& distinct : distinct_steps(*found.window, table)) {
-        if (join_program(found, distinct, true)) continue;
+        if (join_program(found, distinct, true) || join_program_in_file_order(found, distinct)) continue;
         auto layers = find_step_layers(table, distinct.kernels, finder);
         if (!layers) {
             if (join_program(found, distinct, false)) continue;
             found.without_layers.insert(found.without_layers.end(), distinct.steps.begin(), distinct.steps.end());
             continue;
         }
+        if (layers->times_mixed_up) use_file_order(found, distinct);
         Program program;
         program.name = name_of(found.window->steps[distinct.steps.front()]);
         program.step = distinct.steps.front();
@@ -372,6 +401,7 @@ Programs find_programs(std::shared_ptr<const Window> window, SymbolTable& table,
         for (const std::uint32_t s : distinct.steps) program.instances.push_back({s, identity});
         found.programs.push_back(std::move(program));
     }
+    leave_out_cut_passes(found);
     name_programs(found.programs, *found.window);
     leave_out_steps_without_layers(found);
     return found;

@@ -33,6 +33,7 @@ struct Programs {
         window;  ///< the steps that programs refer to; others than before if a step held several passes
     std::vector<Program> programs;
     std::vector<std::uint32_t> without_layers;  ///< steps in which nothing repeats; `window` has them as not chosen
+    std::vector<std::uint32_t> cut_off;  ///< passes of which a part was recorded; `window` has them as not chosen
 };
 
 /// Chosen steps only.

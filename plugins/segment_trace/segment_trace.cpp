@@ -80,6 +80,10 @@ void run_segmentation(Context& context, const segment::LayerFinder& finder, cons
         context.summary(fmt::format("{} {} in which nothing repeats as layers do: left out", without,
                                     without == 1 ? "step" : "steps"));
     }
+    for (const std::uint32_t s : programs.cut_off) {
+        const Step& step = programs.window->steps[s];
+        context.summary(fmt::format("step {} left out: {}", step.number, step.missing));
+    }
     context.out<GraphModel>("graph", artifacts.graph);
     context.out<Layers>("layers", artifacts.layers);
     context.out<Attribution>("attribution", artifacts.attribution);

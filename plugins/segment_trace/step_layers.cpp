@@ -29,7 +29,6 @@ std::int64_t main_stream(const StepKernels& kernels) {
 struct Found {
     Period period;
     Order order;  ///< the kernels that were looked at
-    bool by_row = false;
 };
 
 double departures_per_kernel(const Found& found) {
@@ -42,7 +41,7 @@ std::optional<Found> find_in(const SymbolTable& table, const StepKernels& kernel
     for (const std::uint32_t k : order) ids.push_back(kernels.kernel[k]);
     auto period = finder.find(table, symbols_in(kernels, order), ids);
     if (!period) return {};
-    return Found{std::move(*period), std::move(order), false};
+    return Found{std::move(*period), std::move(order)};
 }
 
 /// The main stream by itself, or all streams together if that repeats as well: then their order is the same in every
@@ -63,25 +62,35 @@ std::optional<Found> find_in_streams(const SymbolTable& table, const StepKernels
                                                                                        : std::move(by_main);
 }
 
-bool ascending(const std::vector<std::int64_t>& rows, const Order& order) {
-    return std::is_sorted(order.begin(), order.end(),
-                          [&](std::uint32_t a, std::uint32_t b) { return rows[a] < rows[b]; });
-}
-
-std::optional<Found> find_best(const SymbolTable& table, const StepKernels& kernels, const LayerFinder& finder) {
+std::optional<Found> find_in_order(const SymbolTable& table, const StepKernels& kernels, const LayerFinder& finder) {
     Order all(kernels.symbols.size());
     std::iota(all.begin(), all.end(), 0U);
-    auto found = find_in_streams(table, kernels, all, finder);
-    if (kernels.row.empty() || kernels.in_capture_order || ascending(kernels.row, all)) return found;
-    // Profilers write kernels down in the order in which they were launched.
-    std::stable_sort(all.begin(), all.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return kernels.row[a] < kernels.row[b]; });
-    auto by_row = find_in_streams(table, kernels, all, finder);
-    if (by_row && (!found || by_row->period.layering.total < 0.9 * found->period.layering.total)) {
-        by_row->by_row = true;
-        return by_row;
-    }
-    return found;
+    return find_in_streams(table, kernels, all, finder);
+}
+
+/// Sets `by_row`, and reorders the kernels, where they repeat in the order of the file only: profilers write kernels
+/// down in the order in which they were launched.
+std::optional<Found> find_best(const SymbolTable& table, StepKernels& kernels, const LayerFinder& finder,
+                               bool& by_row) {
+    auto found = find_in_order(table, kernels, finder);
+    if (kernels.row.empty() || kernels.in_capture_order || std::is_sorted(kernels.row.begin(), kernels.row.end()))
+        return found;
+    StepKernels reordered = kernels;
+    put_in_file_order(reordered);
+    auto in_file = find_in_order(table, reordered, finder);
+    if (!in_file || (found && in_file->period.layering.total >= 0.9 * found->period.layering.total)) return found;
+    by_row = true;
+    kernels = std::move(reordered);
+    return in_file;
+}
+
+template <class Value>
+void permute(std::vector<Value>& values, const Order& order) {
+    if (values.empty()) return;
+    std::vector<Value> permuted;
+    permuted.reserve(values.size());
+    for (const std::uint32_t i : order) permuted.push_back(values[i]);
+    values = std::move(permuted);
 }
 
 /// Kernels of other streams: by time, if they come again with the layers.
@@ -141,7 +150,25 @@ void list_layers(const Layering& layering, StepLayers& result) {
 
 }  // namespace
 
-StepKernels kernels_of(const adpipe::Trace& trace, const adpipe::Step& step, SymbolTable& table) {
+bool rows_are_places_in_file(const adpipe::Trace& trace) {
+    return std::is_sorted(trace.kernels.row.begin(), trace.kernels.row.end());
+}
+
+void put_in_file_order(StepKernels& kernels) {
+    if (kernels.row.empty()) return;
+    Order order(kernels.row.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return kernels.row[a] < kernels.row[b]; });
+    permute(kernels.symbols, order);
+    permute(kernels.kernel, order);
+    permute(kernels.stream, order);
+    permute(kernels.start, order);
+    permute(kernels.row, order);
+}
+
+StepKernels kernels_of(const adpipe::Trace& trace, const adpipe::Step& step, SymbolTable& table,
+                       bool rows_are_places) {
     const adpipe::Kernels& all = trace.kernels;
     StepKernels kernels;
     std::unordered_map<adpipe::StringId, Symbol> known;
@@ -156,21 +183,19 @@ StepKernels kernels_of(const adpipe::Trace& trace, const adpipe::Step& step, Sym
         kernels.kernel.push_back(k);
         kernels.stream.push_back(all.stream.empty() ? 0 : all.stream[k]);
         kernels.start.push_back(all.start[k]);
-        if (!all.row.empty()) kernels.row.push_back(all.row[k]);
+        if (rows_are_places && !all.row.empty()) kernels.row.push_back(all.row[k]);
         has_node = has_node && all.graph_node[k] != adpipe::no_id;
     }
     kernels.in_capture_order = has_node;
     return kernels;
 }
 
-std::optional<StepLayers> find_step_layers(const SymbolTable& table, const StepKernels& kernels,
-                                           const LayerFinder& finder) {
+std::optional<StepLayers> find_step_layers(const SymbolTable& table, StepKernels& kernels, const LayerFinder& finder) {
     if (kernels.symbols.empty()) return {};
-    auto found = find_best(table, kernels, finder);
-    if (!found) return {};
     StepLayers result;
-    result.times_mixed_up = found->by_row;
-    result.order = found->by_row ? "file order" : "launch order";
+    auto found = find_best(table, kernels, finder, result.times_mixed_up);
+    if (!found) return {};
+    result.order = result.times_mixed_up ? "file order" : "launch order";
     const Layering& layering = found->period.layering;
     result.places.resize(kernels.symbols.size());
     list_layers(layering, result);

@@ -33,7 +33,7 @@ struct StepLayers {
     Period period;
     std::vector<FoundLayer> layers;
     std::vector<std::uint32_t> examples;  ///< per kind, the layer that stands for it: index into `layers`
-    std::vector<Place> places;            ///< one per kernel of the step, in the order of Step::kernels
+    std::vector<Place> places;            ///< one per kernel of the step, in the order of StepKernels
     std::uint32_t stacks = 1;
     /// The kernels' names repeat in the order of the file, but not in the order of their times: the profiler mixed
     /// times up.
@@ -47,10 +47,15 @@ struct StepKernels {
     std::vector<std::uint32_t> kernel;  ///< index into Trace::kernels
     std::vector<std::int64_t> stream;
     std::vector<adpipe::Nanoseconds> start;
-    std::vector<std::int64_t> row;
+    std::vector<std::int64_t> row;  ///< place in the file; empty where that is not known
     bool in_capture_order = false;  ///< the order is that of the captured graph, the same in every replay
 };
-StepKernels kernels_of(const adpipe::Trace& trace, const adpipe::Step& step, SymbolTable& table);
+/// `rows_are_places`: as below.
+StepKernels kernels_of(const adpipe::Trace& trace, const adpipe::Step& step, SymbolTable& table, bool rows_are_places);
+
+/// False where kernels and copies are in tables of their own, each with its own rows: then rows of one and the other
+/// are in no order.
+bool rows_are_places_in_file(const adpipe::Trace& trace);
 
 /// Finds the layers of a sequence of the main stream's kernels.
 class LayerFinder {
@@ -61,8 +66,8 @@ public:
                                        std::span<const std::uint32_t> kernels) const = 0;
 };
 
-/// Nothing if nothing repeats.
-std::optional<StepLayers> find_step_layers(const SymbolTable& table, const StepKernels& kernels,
-                                           const LayerFinder& finder);
+/// Nothing if nothing repeats. Where the kernels repeat in file order only, puts them into that order.
+std::optional<StepLayers> find_step_layers(const SymbolTable& table, StepKernels& kernels, const LayerFinder& finder);
+void put_in_file_order(StepKernels& kernels);
 
 }  // namespace segment

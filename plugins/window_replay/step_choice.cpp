@@ -15,7 +15,6 @@ namespace adpipe::window {
 namespace {
 
 constexpr const char* not_asked_for = "not asked for";
-constexpr const char* of_another_rank = "on another device or rank";
 
 /// Rank as the trace says, else the number of the process.
 std::int64_t rank_of(const Window& window, const Step& step) {
@@ -51,7 +50,7 @@ void keep_one_rank(Window& window) {
     for (Step& step : window.steps) {
         if (!step.chosen || std::pair{step.process, step.device} == best->first) continue;
         step.chosen = false;
-        step.left_out = of_another_rank;
+        step.left_out = left_out_other_rank;
     }
 }
 
@@ -98,7 +97,7 @@ void choose_steps(Window& window, const Choice& choice) {
         else if (!step.complete && !choice.incomplete && replaceable) step.left_out = step.missing;
         step.chosen = step.left_out.empty();
     }
-    if (!choice.all_ranks && choice.rank < 0 && choice.device < 0 && choice.step < 0) keep_one_rank(window);
+    if (!choice.all_ranks) keep_one_rank(window);
 }
 
 std::string describe_steps(const Window& window) {

@@ -3,7 +3,19 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace segment;
+
+namespace {
+
+struct PeriodOnly : LayerFinder {
+    std::optional<Period> find(const SymbolTable& table, SymbolSpan sequence, std::span<const std::uint32_t>) const override {
+        return find_period(table, sequence);
+    }
+};
+
+}  // namespace
 
 TEST_CASE("patterns of kernel names") {
     CHECK(name_fits("paged_attention_ll4mi_reduce", "attention"));
@@ -73,4 +85,101 @@ TEST_CASE("anchors: every run of a kernel is a layer") {
     REQUIRE(at->layering.spans.size() == 12);
     CHECK(at->layering.spans[3].begin == anchors[3]);
     CHECK_FALSE(period_of_anchors(table, symbols, {anchors[0]}, false));
+}
+
+namespace {
+
+/// A trace of kernels launched one by one, with a window whose steps are the passes.
+struct EagerTrace {
+    std::shared_ptr<adpipe::Trace> trace = std::make_shared<adpipe::Trace>();
+    adpipe::Window window;
+
+    void add_pass(const orders::Names& names, std::size_t from, std::size_t to) {
+        adpipe::Step step;
+        step.number = static_cast<std::uint32_t>(window.steps.size());
+        step.chosen = true;
+        adpipe::Kernels& kernels = trace->kernels;
+        for (std::size_t i = from; i < to; ++i) {
+            const auto k = static_cast<std::uint32_t>(kernels.start.size());
+            kernels.start.push_back(adpipe::Nanoseconds{10} * k);
+            kernels.end.push_back(adpipe::Nanoseconds{10} * k + 5);
+            kernels.name.push_back(string_of(names[i]));
+            step.kernels.push_back(k);
+        }
+        step.start = kernels.start[step.kernels.front()];
+        step.end = kernels.end[step.kernels.back()];
+        window.steps.push_back(std::move(step));
+    }
+
+    Programs programs() {
+        window.trace = trace;
+        window.step_of_kernel.resize(trace->kernels.start.size());
+        SymbolTable table;
+        return find_programs(std::make_shared<adpipe::Window>(window), table, finder);
+    }
+
+private:
+    adpipe::StringId string_of(const std::string& name) {
+        for (std::size_t i = 0; i < trace->strings.size(); ++i) {
+            if (trace->strings[i] == name) return static_cast<adpipe::StringId>(i);
+        }
+        trace->strings.push_back(name);
+        return static_cast<adpipe::StringId>(trace->strings.size() - 1);
+    }
+    PeriodOnly finder;
+};
+
+}  // namespace
+
+TEST_CASE("passes that the recording cut off are left out, and said to be") {
+    const orders::Names names = orders::model(std::vector<orders::Names>(12, orders::dense_layer())).kernels;
+    EagerTrace eager;
+    eager.add_pass(names, 75, names.size());
+    eager.add_pass(names, 0, names.size());
+    eager.add_pass(names, 0, 47);
+    const Programs found = eager.programs();
+    REQUIRE(found.programs.size() == 1);
+    REQUIRE(found.programs.front().instances.size() == 1);
+    CHECK(found.programs.front().instances.front().step == 1);
+    CHECK(found.cut_off.size() == 2);
+    CHECK(found.window->steps[0].missing.rfind("cut off at the start of the recording", 0) == 0);
+    CHECK(found.window->steps[1].chosen);
+    CHECK(found.window->steps[2].missing.rfind("cut off at the end of the recording", 0) == 0);
+    CHECK_FALSE(found.window->steps[2].chosen);
+}
+
+TEST_CASE("a smaller model that runs whole at the end is not cut off") {
+    const orders::Names large = orders::model(std::vector<orders::Names>(12, orders::dense_layer())).kernels;
+    const orders::Names small = orders::model(std::vector<orders::Names>(6, orders::dense_layer())).kernels;
+    EagerTrace eager;
+    eager.add_pass(large, 0, large.size());
+    eager.add_pass(small, 0, small.size());
+    CHECK(eager.programs().cut_off.empty());
+}
+
+TEST_CASE("rows of several tables are in no order") {
+    adpipe::Trace trace;
+    trace.kernels.row = {1, 2, 5, 7};
+    CHECK(rows_are_places_in_file(trace));
+    trace.kernels.row = {1, 2, 5, 1, 2};
+    CHECK_FALSE(rows_are_places_in_file(trace));
+}
+
+TEST_CASE("kernels that repeat in file order only are put into that order") {
+    const orders::Names names = orders::model(std::vector<orders::Names>(12, orders::dense_layer())).kernels;
+    SymbolTable table;
+    StepKernels kernels;
+    for (std::uint32_t i = 0; i < names.size(); ++i) {
+        const std::uint32_t k = (i * 37) % static_cast<std::uint32_t>(names.size());  // the order of their times
+        kernels.symbols.push_back(table.intern(names[k]));
+        kernels.kernel.push_back(k);
+        kernels.row.push_back(k);
+        kernels.start.push_back(i);
+        kernels.stream.push_back(0);
+    }
+    const auto layers = find_step_layers(table, kernels, PeriodOnly{});
+    REQUIRE(layers);
+    CHECK(layers->times_mixed_up);
+    CHECK(layers->layers.size() == 12);
+    CHECK(std::is_sorted(kernels.kernel.begin(), kernels.kernel.end()));
 }

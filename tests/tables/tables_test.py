@@ -194,6 +194,22 @@ class TablesTest(unittest.TestCase):
             self.assertIn("ADP-WINDOW-001", run(verb, TRACE, "--graph", "77", *output).stderr)
             self.assertEqual(run(verb, TRACE, "--batch", "eight").returncode, 2)
 
+    def test_ranks_and_devices_are_never_mixed(self):
+        recording = Recording([("dense", DENSE)] * 10, [4, 4], seed=3)
+        for event in list(recording.events):  # the same on another device, by another process
+            arguments = {**event["args"], **({"device": 1} if "device" in event["args"] else {})}
+            recording.events.append({**event, "pid": {0: 10, 1: 11}[event["pid"]], "args": arguments})
+        recording.write(self.directory / "two.json")
+        for options, shown, other in (((), 0, 1), (("--device", "1"), 1, None)):
+            process = run("layers", self.directory / "two.json", *options)
+            self.assertEqual(process.returncode, 0, process.stderr)
+            self.assertIn("10 layers × 2 steps", process.stdout)
+            self.assertEqual("alone is shown" in process.stdout, other is not None, process.stdout)
+            if other is not None:
+                self.assertRegex(process.stdout, rf"on device {shown} alone is shown; --rank or --device chooses another: .*on device {other}")
+        process = run("layers", self.directory / "two.json", "--format", "tsv")
+        self.assertEqual({line.split("\t")[5] for line in process.stdout.splitlines()[1:]}, {"0", "1"})
+
 
 if __name__ == "__main__":
     unittest.main()

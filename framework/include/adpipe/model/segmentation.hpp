@@ -48,6 +48,9 @@ struct Segmentation {
     /// Steps in which nothing repeats as layers do: indices into Window::steps. They are not among the chosen steps of
     /// the attribution's window.
     std::vector<std::uint32_t> steps_without_layers;
+    /// Passes of which the recording has a part: indices into Window::steps, where Step::missing says which. Not among
+    /// the chosen steps either.
+    std::vector<std::uint32_t> steps_cut_off;
 };
 
 template <>

@@ -54,6 +54,9 @@ struct Step {
     std::vector<std::uint32_t> kernels;
 };
 
+/// Step::left_out of steps of another process or device than the chosen ones, where only one is looked at.
+inline constexpr std::string_view left_out_other_rank = "on another device or rank";
+
 /// The steps of a trace and which of them are looked at.
 struct Window {
     std::shared_ptr<const Trace> trace;
