@@ -39,14 +39,14 @@ std::string options_text(std::span<const OptionDecl> options) {
         if (const auto choices = option_choices(option); !choices.empty()) type += fmt::format(", {}", fmt::join(choices, " | "));
         if (const auto range = option_range_text(option); !range.empty()) type += ", " + range;
         text += fmt::format("  {}  ({}{})\n      {}\n", option.name, type,
-                            option.required ? std::string{", required"} : fmt::format(", default {}", default_text(option)), option.doc);
+                            option.required ? std::string{", required"} : fmt::format(", default {}", default_text(option)), broken(option.doc, 6));
     }
     return text;
 }
 
 std::string as_text(const StageDecl& stage, const PluginFile& file) {
     std::string text = fmt::format("{}: {}\n", stage.name, stage.summary);
-    if (*stage.doc != '\0') text += fmt::format("\n{}\n", stage.doc);
+    if (*stage.doc != '\0') text += fmt::format("\n{}\n", broken(stage.doc, 0));
     text += ports_text("inputs", stage.inputs, true);
     text += ports_text("outputs", stage.outputs, false);
     text += options_text(stage.options);

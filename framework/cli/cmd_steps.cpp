@@ -123,6 +123,7 @@ std::string steps_json(const std::vector<StepLine>& lines) {
 std::string phases_text(const std::vector<StepLine>& lines) {
     std::vector<std::vector<std::string>> rows;
     for (const StepLine& line : lines) {
+        if (line.fields[0] == no_value) continue;  // a graph without its kernels is no step
         const std::string phase = line.fields[phase_column] + ":";
         if (std::none_of(rows.begin(), rows.end(), [&](const auto& row) { return row.front() == phase; })) {
             rows.push_back({phase, "step " + line.fields[0], line.fields[how_column]});

@@ -80,14 +80,14 @@ struct CommandLine::State {
 
 std::string CommandLine::State::help() const {
     std::string text = fmt::format("usage: adpipe {}{}{}{}\n\n{}\n", verb, synopsis.empty() ? "" : " ", synopsis,
-                                   option_rows.empty() ? "" : " [options]", description);
+                                   option_rows.empty() ? "" : " [options]", broken(description, 0));
     std::size_t width = 0;
     for (const auto* rows : {&argument_rows, &option_rows}) {
         for (const Row& row : *rows) width = std::max(width, row.left.size());
     }
     for (const auto* rows : {&argument_rows, &option_rows}) {
         if (!rows->empty()) text += '\n';
-        for (const Row& row : *rows) text += fmt::format("  {:<{}}  {}\n", row.left, width, row.doc);
+        for (const Row& row : *rows) text += fmt::format("  {:<{}}  {}\n", row.left, width, broken(row.doc, width + 4));
     }
     if (!example.empty()) text += fmt::format("\nexample:\n  {}\n", example);
     return text;

@@ -2,6 +2,8 @@
 
 #include "cli/command_line.hpp"
 
+#include <adpipe/render/text.hpp>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -142,6 +145,36 @@ void blank_controls(std::string& text, std::size_t begin) {
         for (const std::size_t end = std::min(i + 8, size); i < end; ++i) {
             if (static_cast<unsigned char>(bytes[i]) < 0x20 || bytes[i] == '\x7f') bytes[i] = ' ';
         }
+    }
+}
+
+namespace {
+
+/// The end of a paragraph: a line that begins with a space or a sign, or an empty one, stands for itself.
+std::size_t end_of_paragraph(std::string_view text) {
+    for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', end + 1)) {
+        const unsigned char next = end + 1 < text.size() ? static_cast<unsigned char>(text[end + 1]) : '\n';
+        if (std::isalnum(next) == 0 && next != '`' && next != '(' && next < 0x80) return end;
+    }
+    return text.size();
+}
+
+}  // namespace
+
+std::string broken(std::string_view text, std::size_t indent) {
+    std::string result;
+    while (true) {
+        const std::size_t end = end_of_paragraph(text);
+        std::string paragraph{text.substr(0, end)};
+        std::replace(paragraph.begin(), paragraph.end(), '\n', ' ');
+        const int columns = text_columns - static_cast<int>(indent);
+        const bool fits = static_cast<int>(display_width(paragraph)) <= columns;  // then also with what spaces it holds
+        for (const std::string& line : fits ? std::vector{paragraph} : render::wrapped(paragraph, columns)) {
+            if (!result.empty()) result.append(1, '\n').append(line.empty() ? 0 : indent, ' ');
+            result += line;
+        }
+        if (end == text.size()) return result;
+        text.remove_prefix(end + 1);
     }
 }
 

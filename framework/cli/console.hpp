@@ -48,6 +48,12 @@ std::string tsv_text(std::string_view text);
 /// The same for the end of a text, from `begin`, in place.
 void blank_controls(std::string& text, std::size_t begin);
 
+/// Columns of what is printed for people to read.
+inline constexpr int text_columns = 100;
+/// `text` broken at spaces so that it ends before text_columns; the first line is one that already holds `indent` columns, the others begin with as many
+/// spaces. Of its own line breaks those stay that end a paragraph, or stand before a line that begins with a space or a sign.
+std::string broken(std::string_view text, std::size_t indent);
+
 /// Rows as columns that line up, two blanks apart; the last column is not padded.
 std::string aligned(const std::vector<std::vector<std::string>>& rows, std::string_view indent = "");
 

@@ -30,7 +30,9 @@ public:
         look_at_ranges();
         look_at_launches();
         look_at_annotations();
+        look_at_operators();
         look_at_ending();
+        look_at_messages();
         found_.evidence = evidence();
         found_.commands = commands();
         return std::move(found_);
@@ -108,7 +110,7 @@ private:
     void look_at_ranges() {
         std::array<std::size_t, 5> sources{};
         for (const Annotations::Source source : trace_.annotations.source) ++sources[static_cast<std::size_t>(source)];
-        static constexpr std::array<const char*, 5> names{"NVTX", "user", "operator", "Python module", "GPU user"};
+        static constexpr std::array<const char*, 5> names{"NVTX", "user", "operator", "Python", "GPU user"};
         std::string text;
         for (std::size_t i = 0; i < sources.size(); ++i) {
             if (sources[i] > 0) text += (text.empty() ? "" : ", ") + fmt::format("{} {}", sources[i], names[i]);
@@ -151,7 +153,44 @@ private:
         if (trace_.truncated) say(false, "file", "it ends before the recording did");
         if (trace_.streams_rewritten) say(false, "streams", "a tool moved kernels to other streams");
         if (trace_.resolution > 1) say(false, "times", "whole microseconds: the duration of a short kernel says little");
-        for (const std::string& message : trace_.profiler_messages) say(false, "profiler", message);
+    }
+
+    /// What `walkthrough` and `sources` show, where the profiler can record it.
+    void look_at_operators() {
+        if (!is_kineto() || !has_ranges_) return;
+        const auto recorded = [](const std::vector<StringId>& column) {
+            return static_cast<std::size_t>(std::count_if(column.begin(), column.end(), [](StringId text) { return text != 0; }));
+        };
+        const std::size_t shapes = recorded(trace_.annotations.input_shapes);
+        const auto& sources = trace_.annotations.source;
+        const auto frames = static_cast<std::size_t>(std::count(sources.begin(), sources.end(), Annotations::Source::python));
+        const std::size_t stacks = std::max(frames, recorded(trace_.annotations.call_stack));
+        has_shapes_ = shapes > 0;
+        has_stacks_ = stacks > 0;
+        say(has_shapes_, "shapes", has_shapes_ ? number_of(shapes, "operator") + " with the shapes of their operands" : "no operator has the shapes of its operands");
+        say(has_stacks_, "call stacks", has_stacks_ ? number_of(stacks, "Python frame") : "no Python frames: `adpipe sources` has no source lines");
+    }
+
+    /// Of what the profiler said about itself, what concerns GPU work; the rest in one line.
+    void look_at_messages() {
+        std::size_t others = 0;
+        for (const std::string& message : trace_.profiler_messages) {
+            const auto has = [&](const char* part) { return message.find(part) != std::string::npos; };
+            if (!has("CUDA") && !has("GPU") && !has("NVTX") && !has("dropped")) {
+                ++others;
+                continue;
+            }
+            lost_events_ |= has("dropped") || has("might not have been") || has("Not all CUDA events");
+            say(false, "profiler", message);
+        }
+        if (others > 0) say(true, "profiler", number_of(others, "message") + " about other things than GPU work");
+    }
+
+    /// The capture of graphs that another recording replays: it says what launched their kernels.
+    bool is_a_capture() const {
+        return !has_steps_ && !whole_graphs_ && std::any_of(trace_.launches.name.begin(), trace_.launches.name.end(), [&](StringId name) {
+            return trace_.string(name).find("BeginCapture") != std::string::npos;
+        });
     }
 
     std::vector<std::string> evidence() const {
@@ -161,10 +200,12 @@ private:
         else if (has_ranges_ && has_launches_) list.emplace_back("annotation: the range around the launch, where it names a node or module");
         if (has_steps_) list.emplace_back("sequence: the order of the step's kernels against the order of the graph's ops");
         if (list.empty()) list.emplace_back("nothing: there is no whole step");
+        if (is_a_capture()) list = {"nothing here; but this is a capture of graphs: give it as --companion to the recording that replays them"};
         return list;
     }
 
     std::vector<std::string> commands() const {
+        if (is_a_capture()) return {};
         const bool better_lineage = (has_replays() || whole_graphs_) && !lineage_is_whole_;
         if (is_nsys()) {
             std::vector<std::string> wanted;
@@ -173,15 +214,19 @@ private:
                 wanted.emplace_back("nsys export --type sqlite -o decode.sqlite decode.nsys-rep");
             }
             if (better_lineage) wanted.emplace_back("Start it before the graphs are captured (no --capture-range), with an NVTX range around each node or layer.");
+            if (lost_events_) wanted.emplace_back("So that no event is lost, record a shorter time (--duration=10) and nothing beside --trace=cuda,nvtx.");
             return wanted;
         }
         if (is_kineto()) {
             std::vector<std::string> wanted;
-            if (!has_steps_ || !has_ranges_ || !has_launches_ || trace_.resolution > 1 || better_lineage) {
-                wanted.emplace_back("with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_modules=True) as profiler:");
+            const bool better_calls = !has_replays() && (!has_shapes_ || !has_stacks_);
+            if (!has_steps_ || !has_ranges_ || !has_launches_ || trace_.resolution > 1 || better_lineage || better_calls) {
+                wanted.emplace_back("with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],");
+                wanted.emplace_back("                            record_shapes=True, with_stack=True, with_modules=True) as profiler:");
                 wanted.emplace_back("    run_the_model()");
                 wanted.emplace_back("profiler.export_chrome_trace(\"decode.json.gz\")");
             }
+            if (trace_.resolution > 1) wanted.emplace_back("A newer PyTorch writes times in nanoseconds.");
             if (better_lineage) wanted.emplace_back("PyTorch's profiler does not record where graph nodes come from: nsys profile --trace=cuda,nvtx --cuda-graph-trace=node does.");
             return wanted;
         }
@@ -193,7 +238,7 @@ private:
     const Trace& trace_;
     TraceFindings found_;
     bool has_steps_ = false, has_nodes_ = false, whole_graphs_ = false, has_lineage_ = false, lineage_is_whole_ = false;
-    bool has_ranges_ = false, has_launches_ = false, has_annotations_ = false;
+    bool has_ranges_ = false, has_launches_ = false, has_annotations_ = false, has_shapes_ = false, has_stacks_ = false, lost_events_ = false;
 };
 
 }  // namespace
