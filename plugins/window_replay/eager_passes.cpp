@@ -234,7 +234,9 @@ private:
 
     void judge(Step& step, const std::vector<Item>& pass) const {
         const std::uint32_t launch = pass[pass.size() / 2].launch;
-        if (launch != LaunchIndex::none && (judge_by_ranges(step, launch, true) || judge_by_ranges(step, launch, false))) return;
+        if (launch != LaunchIndex::none && judge_by_ranges(step, launch, true)) return;
+        if (judge_by_size(step)) return;
+        if (launch != LaunchIndex::none && judge_by_ranges(step, launch, false)) return;
         judge_by_neighbours(step);
     }
 
@@ -297,14 +299,27 @@ private:
         return nullptr;
     }
 
+    /// Beside replays, what has far fewer kernels is no pass, whatever a frame around it is called.
+    bool judge_by_size(Step& step) const {
+        std::size_t kernels_of_replay = 0;
+        bool replay_before = false;
+        for (const Step& other : window_.steps) {
+            if (!other.replay || other.process != step.process) continue;
+            kernels_of_replay = std::max(kernels_of_replay, other.kernels.size());
+            replay_before |= other.start < step.start;
+        }
+        if (step.kernels.size() * smallest_share >= kernels_of_replay || (!replay_before && capture_follows(step))) return false;
+        step.phase = Phase::other;
+        step.reason = "launched kernel by kernel beside replays, too few kernels for a pass: work around one, such as sampling";
+        return true;
+    }
+
     /// Without ranges: a server with captured graphs decodes by replays, so that what it launches one by one is warm-up or prefill.
     void judge_by_neighbours(Step& step) const {
         bool any_replay = false, replay_before = false;
-        std::size_t kernels_of_replay = 0;
         for (const Step& other : window_.steps) {
             if (!other.replay || other.process != step.process) continue;
             any_replay = true;
-            kernels_of_replay = std::max(kernels_of_replay, other.kernels.size());
             replay_before |= other.start < step.start;
         }
         if (!any_replay) {
@@ -314,11 +329,6 @@ private:
         if (!replay_before && capture_follows(step)) {
             step.phase = Phase::capture;
             step.reason = "launched kernel by kernel before the graphs were captured: warm-up";
-            return;
-        }
-        if (step.kernels.size() * smallest_share < kernels_of_replay) {
-            step.phase = Phase::other;
-            step.reason = "launched kernel by kernel beside replays, too few kernels for a pass: work around one, such as sampling";
             return;
         }
         if (equal_replay(step) != nullptr) {
