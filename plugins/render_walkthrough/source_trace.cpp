@@ -199,8 +199,8 @@ Document source_trace(const Window& window, const KernelNames& names, const Laun
     const bool any = std::any_of(paths.begin(), paths.end(), [](const Path& path) { return path.with_stack > 0; });
     if (!any) {
         throw Error("ADP-RND-025", "no kernel of the chosen steps has a call stack, so nothing leads to source lines",
-                    "record with torch.profiler.profile(with_stack=True, record_shapes=True), and read it with "
-                    "`python: all` and `details: true`");
+                    "record with torch.profiler.profile(with_stack=True, record_shapes=True); in a pipeline, trace.kineto "
+                    "needs `python: all` and `details: true`");
     }
     return SourceTraceWriter(window, names, sites).write(paths);
 }

@@ -51,7 +51,7 @@ void warn_of_doubt(Context& context, const FoundProgram& program) {
     diagnostic.message = fmt::format("{}: {}, but this is not certain (confidence {:.2f})", program.name,
                                      layer_count_text(program), program.confidence);
     if (program.runner_up) diagnostic.notes.push_back("the next best reading: " + runner_up_text(*program.runner_up));
-    diagnostic.hint = "who knows the model can name a kernel that runs once a layer: segment.anchor";
+    diagnostic.hint = "who knows the model can name a kernel that runs once a layer: `adpipe layers --pattern NAME`, or segment.anchor in a pipeline";
     context.report(std::move(diagnostic));
 }
 
@@ -135,7 +135,7 @@ public:
             context, PeriodFinder{}, name, options_.certain,
             Error("ADP-SEG-001",
                   fmt::format("no order of kernels repeats as a model's layers do ({})", window.description),
-                  "if the trace holds a language model, name a kernel that runs once a layer: segment.anchor"));
+                  "if the trace holds a language model, name a kernel that runs once a layer: `adpipe layers --pattern NAME`, or segment.anchor in a pipeline"));
     }
 
 private:

@@ -1,5 +1,7 @@
 #include "sqlite_database.hpp"
 
+#include "sqlite_journal.hpp"
+
 #include <adpipe/diagnostic.hpp>
 
 #include <fcntl.h>
@@ -87,13 +89,8 @@ void check_header(const std::filesystem::path& file, const Expectation& expected
 
 /// A journal beside the file means that the file alone is only half of the truth.
 void check_not_in_use(const std::filesystem::path& file) {
-    for (const char* suffix : {"-journal", "-wal"}) {
-        std::error_code error;
-        const std::filesystem::path beside = file.string() + suffix;
-        if (std::filesystem::exists(beside, error) && std::filesystem::file_size(beside, error) > 0) {
-            fail("ADP-SQL-003", file, "another program is writing the database: " + beside.filename().string() + " lies beside it",
-                 "wait until it is done");
-        }
+    if (const std::string beside = open_change_beside(file); !beside.empty()) {
+        fail("ADP-SQL-003", file, "another program is writing the database: " + beside + " lies beside it", "wait until it is done");
     }
 }
 

@@ -232,6 +232,9 @@ void report(const Header& header, const Findings& findings, const Ending& ending
     if (!header.has_events) {
         std::string keys;
         for (const std::string& key : header.keys) keys += (keys.empty() ? "" : ", ") + key;
+        if (std::find(header.keys.begin(), header.keys.end(), "traceEvents") != header.keys.end()) {
+            fail("ADP-KIN-003", trace.file, "this JSON is no trace: its \"traceEvents\" is no list");
+        }
         fail("ADP-KIN-003", trace.file, "this JSON is no trace: it has no \"traceEvents\"" +
                                             (keys.empty() ? " and is empty" : "; its keys are: " + keys));
     }

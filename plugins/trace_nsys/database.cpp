@@ -1,5 +1,7 @@
 #include "database.hpp"
 
+#include "../shared/sqlite_journal.hpp"
+
 #include <adpipe/diagnostic.hpp>
 
 #include <array>
@@ -60,13 +62,8 @@ void check_header(const std::filesystem::path& file) {
 
 /// A journal beside the file means that its pages are only half of the truth.
 void check_not_in_use(const std::filesystem::path& file) {
-    for (const char* suffix : {"-journal", "-wal"}) {
-        std::error_code error;
-        const std::filesystem::path beside = file.string() + suffix;
-        if (std::filesystem::exists(beside, error) && std::filesystem::file_size(beside, error) > 0) {
-            fail(file, "ADP-NSYS-003", "another program is writing this file: '" + beside.filename().string() + "' lies beside it",
-                 "wait until the export is done, or export again");
-        }
+    if (const std::string beside = sqlite::open_change_beside(file); !beside.empty()) {
+        fail(file, "ADP-NSYS-003", "another program is writing this file: '" + beside + "' lies beside it", "wait until the export is done, or export again");
     }
 }
 
