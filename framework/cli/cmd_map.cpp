@@ -46,7 +46,7 @@ PipelineBuilder map_pipeline(const MapOptions& options) {
     add_side(pipeline, options, options.prefill, "left");
     if (options.decode) add_side(pipeline, options, *options.decode, "right");
     std::vector<std::string> formats{options.format == "table" ? "terminal" : options.format};
-    if (options.output) formats = {"terminal", "markdown", "html"};
+    if (options.output) formats = {"markdown", "html"};
     auto map = pipeline.add("render.kernel_map");
     map.with("formats", formats).with("left", options.left).with("right", options.right).with("print", !options.output);
     if (options.left_batch) map.with("left_batch", *options.left_batch);
@@ -106,7 +106,7 @@ int cmd_map(const Arguments& arguments) {
                 &options.source.pattern);
     line.option("companion", "TRACE2", launch_companion_doc, &options.companion);
     line.option("format", "FORMAT", "table, markdown or html (default: table)", &options.format);
-    line.option("output,o", "DIR", "write kernel_map.md and kernel_map.html there, beside the table", &options.output);
+    line.option("output,o", "DIR", "write kernel_map.md and kernel_map.html there", &options.output);
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = check_map(options, layer)) return *wrong;

@@ -145,8 +145,9 @@ std::string headline(const FoundProgram& program) {
     text += fmt::format(", in {}\n  confidence {:.2f}", render::count_text(program.steps.size(), "step"),
                         program.confidence);
     if (program.runner_up) {
-        text += fmt::format("; next best reading: {} layers of {} kernels, {:.1f} times as long to describe",
-                            program.runner_up->layers, program.runner_up->kernels_per_layer, program.runner_up->cost);
+        text += fmt::format("; next best reading: {} of {}, {:.1f} times as long to describe",
+                            render::count_text(program.runner_up->layers, "layer"),
+                            render::count_text(program.runner_up->kernels_per_layer, "kernel"), program.runner_up->cost);
     }
     text += fmt::format("\n  each layer begins with {}\n", tsv_text(program.first_kernel));
     if (program.times_mixed_up)
@@ -162,11 +163,11 @@ void add_profile(const FoundLayers& found, const FoundProgram& program, const re
     if (profile.batch_size >= 0) title += fmt::format(" batch {}", profile.batch_size);
     text += title + fmt::format(" · {} × {}\n", render::count_text(profile.layers.size(), "layer"),
                                 render::count_text(profile.steps, "step"));
-    std::vector<render::TextTable::Column> columns{{"pos", true}, {"kernel", false, 20}, {"category"}};
-    if (with_operators) columns.push_back({"operator", false, 12});
+    std::vector<render::TextTable::Column> columns{{"pos", true}, {"kernel", false, 16}, {.head = "category", .least = 6}};
+    if (with_operators) columns.push_back({"operator", false, 10});
     columns.insert(
         columns.end(),
-        {{"calls", true}, {"mean µs", true}, {"min", true}, {"max", true}, {"share", true}, {.head = "", .gap = 1}});
+        {{"calls", true}, {"mean µs", true}, {"min", true}, {"max", true}, {"share", true}, {.head = "", .gap = 1, .may_go = true}});
     render::TextTable table(std::move(columns));
     Nanoseconds longest = 0;
     std::map<StringId, std::size_t> index;  // of the names of the rows

@@ -2,10 +2,14 @@
 
 #include <adpipe/render/kernel_name.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace adpipe::render {
 
@@ -14,8 +18,7 @@ namespace {
 constexpr std::size_t most_words = 3;
 constexpr std::size_t longest_parameter = 14;
 constexpr std::size_t longest_word = 24;
-constexpr std::size_t longest_label = 26;  ///< of a name with additions, unless its beginning would be shorter than:
-constexpr std::size_t shortest_base = 12;
+constexpr std::size_t long_word = 7;  ///< of longer ones only the part that differs is shown
 
 /// Kernels of one short name, with what was added to it so far.
 class SameName {
@@ -33,9 +36,6 @@ public:
     std::string label(std::size_t m) const {
         std::string text = wrapped_.empty() ? names_[members_[m]].short_name : wrapped_[m];
         if (added_[m].empty()) return text;
-        // Tables cut long names at their end, where the difference is.
-        const std::size_t room = std::max(shortest_base, longest_label - std::min(longest_label, added_[m].size() + 3));
-        if (text.size() > room) text = text.substr(0, utf8_start(text, room - 1)) + "…";
         return text.append(" (").append(added_[m]).append(")");
     }
 
@@ -59,12 +59,6 @@ private:
             if (!values[m].empty() && same[labels[m]] > 1)
                 added_[m].append(added_[m].empty() ? "" : ", ").append(values[m]);
         }
-    }
-
-    /// The beginning of the character that `at` lies in.
-    static std::size_t utf8_start(const std::string& text, std::size_t at) {
-        while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U) --at;
-        return at;
     }
 
     void use_wrapped() {
@@ -126,13 +120,75 @@ private:
         return words;
     }
 
-    /// Of long words: what tells them apart stands behind it.
-    static std::size_t common_beginning(const std::set<std::string>& words) {
-        const std::string& first = *words.begin();
-        const std::string& last = *words.rbegin();
-        std::size_t common = 0;
-        while (common < first.size() && common < last.size() && first[common] == last[common]) ++common;
-        return common > longest_label / 4 && common < first.size() && common < last.size() ? common : 0;
+    /// Generated names are one long word of parts between '_': the part in which they differ. "MT32x32_NTA0_NTB0",
+    /// "MT32x32_NTA4_NTB0" → 1.
+    static std::optional<std::size_t> differing_part(const std::set<std::string>& words) {
+        std::vector<std::vector<std::string>> parts;
+        for (const std::string& word : words) {
+            parts.emplace_back(1);
+            for (const char c : word) {
+                if (c == '_') parts.back().emplace_back();
+                else parts.back().back() += c;
+            }
+        }
+        for (std::size_t i = 0;; ++i) {
+            std::set<std::string> here;
+            for (const auto& of_word : parts) {
+                if (i >= of_word.size()) return {};
+                here.insert(of_word[i]);
+            }
+            if (here.size() > 1) return here.count("") > 0 ? std::nullopt : std::optional{i};
+        }
+    }
+
+    static std::string part_at(const std::string& word, std::size_t part) {
+        std::size_t begin = 0;
+        for (; part > 0; --part) begin = word.find('_', begin) + 1;
+        return word.substr(begin, word.find('_', begin) - begin);
+    }
+
+    /// How much of long words is the same at their beginning, and at their end: what tells them apart is the rest.
+    static std::pair<std::size_t, std::size_t> in_common(const std::set<std::string>& words) {
+        std::size_t shortest = words.begin()->size();
+        for (const std::string& word : words) shortest = std::min(shortest, word.size());
+        const auto all_have = [&](std::size_t i, bool from_end) {
+            const auto at = [&](const std::string& word) { return from_end ? word[word.size() - 1 - i] : word[i]; };
+            return i < shortest && std::all_of(words.begin(), words.end(), [&](const std::string& word) { return at(word) == at(*words.begin()); });
+        };
+        std::size_t begin = 0;
+        while (all_have(begin, false)) ++begin;
+        const std::string& one = *words.begin();
+        while (begin > 0 && begin < one.size() && !begins_part(one[begin])) --begin;
+        if (begin < long_word || begin >= shortest) begin = 0;
+        std::size_t end = 0;
+        while (begin + end < shortest && all_have(end, true)) ++end;
+        while (end > 0 && !begins_part(one[one.size() - end])) --end;
+        if (end < long_word || begin + end >= shortest) end = 0;
+        return {begin, end};
+    }
+
+    static bool begins_part(char c) { return c == '_' || std::isupper(static_cast<unsigned char>(c)) != 0; }
+
+    static bool is_number(const std::string& word) {
+        return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+    }
+
+    /// A number alone says nothing: with the word before it, if that is one. "FusedAdd 1"
+    static std::string with_name(const std::vector<std::string>& words, std::size_t at) {
+        if (at == 0) return words[at];
+        if (is_number(words[at - 1])) return fmt::format("{}, {}", words[at - 1], words[at]);
+        return fmt::format("{} {}", words[at - 1].substr(0, longest_word - std::min(longest_word, words[at].size() + 1)), words[at]);
+    }
+
+    static std::string shown(const std::vector<std::string>& words, std::size_t at, const std::set<std::string>& here) {
+        if (at >= words.size()) return {};
+        const bool all_long = std::all_of(here.begin(), here.end(), [](const std::string& word) { return word.size() > long_word; });
+        if (all_long && here.begin()->size() > longest_word) {
+            if (const auto part = differing_part(here)) return part_at(words[at], *part).substr(0, longest_word);
+        }
+        if (is_number(words[at])) return with_name(words, at);
+        const auto [begin, end] = in_common(here);
+        return words[at].substr(begin, words[at].size() - begin - end).substr(0, longest_word);
     }
 
     /// The first word in which those that still have the same label differ.
@@ -155,9 +211,7 @@ private:
                 for (std::size_t w = 0; w < words.size(); ++w) here.insert(word(w, at));
                 // A word that was added before tells no more.
                 if (here.size() < 2 || text.find(word(0, at)) != std::string::npos) continue;
-                const std::size_t common = common_beginning(here);
-                for (std::size_t w = 0; w < list.size(); ++w)
-                    values[list[w]] = word(w, at).substr(common, longest_word);
+                for (std::size_t w = 0; w < list.size(); ++w) values[list[w]] = shown(words[w], at, here);
                 break;
             }
         }

@@ -111,6 +111,45 @@ std::string fit(std::string_view text, int columns) {
     return std::string{start_of(text, columns - 1)} + "…";
 }
 
+namespace {
+
+/// "elementwise add": the last word says the most.
+std::string fit_before_last_word(std::string_view name, int columns) {
+    const std::size_t blank = name.rfind(' ');
+    if (display_width(name) <= columns || blank == std::string_view::npos) return fit(name, columns);
+    const std::string_view last = name.substr(blank);
+    const int room = columns - display_width(last);
+    return room < 2 ? fit(name, columns) : fit(name.substr(0, blank), room).append(last);
+}
+
+/// Values stand at the end: "vector 4, OnSelf_add" → "…r 4, OnSelf_add".
+std::string fit_end(std::string_view text, int columns) {
+    if (display_width(text) <= columns) return std::string{text};
+    while (!text.empty() && display_width(text) >= columns) {
+        text.remove_prefix(1);
+        while (!text.empty() && (static_cast<unsigned char>(text.front()) & 0xc0U) == 0x80U) text.remove_prefix(1);
+    }
+    return std::string{"…"}.append(text);
+}
+
+}  // namespace
+
+std::string fit_name(std::string_view text, int columns) {
+    constexpr int around = 3;  // " (" and ")"
+    const std::size_t open = text.rfind(" (");
+    if (display_width(text) <= columns || open == std::string_view::npos || text.back() != ')') return fit(text, columns);
+    const std::string_view name = text.substr(0, open);
+    const std::string_view apart = text.substr(open + 2, text.size() - open - 3);
+    const int room = columns - around;
+    if (room < 2 * around) return fit(text, columns);
+    constexpr int short_text = 14;
+    constexpr int shortest_name = 3;
+    int for_apart = std::min(display_width(apart), std::max(room - display_width(name), room * 6 / 10));
+    if (display_width(apart) <= short_text && room - display_width(apart) >= shortest_name) for_apart = display_width(apart);
+    std::string out = fit_before_last_word(name, room - for_apart);
+    return out.append(" (").append(fit_end(apart, for_apart)).append(")");
+}
+
 std::string fit_middle(std::string_view text, int columns) {
     const int width = display_width(text);
     if (width <= columns) return std::string{text};

@@ -49,6 +49,9 @@ std::vector<int> TextTable::widths(int width) const {
         }
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) result[i] = std::min(result[i], columns_[i].most);
+    for (std::size_t i = columns_.size(); i-- > 0 && !fits(result, width);) {
+        if (columns_[i].may_go) result[i] = 0;
+    }
     // The widest column that may be cut gives way first.
     for (int excess = total_width(result) - width; excess > 0; --excess) {
         std::size_t widest = columns_.size();
@@ -62,15 +65,28 @@ std::vector<int> TextTable::widths(int width) const {
     return result;
 }
 
+/// Whether cutting what may be cut is enough.
+bool TextTable::fits(const std::vector<int>& widths, int width) const {
+    std::vector<int> least = widths;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (columns_[i].least > 0) least[i] = std::min(least[i], columns_[i].least);
+    }
+    return total_width(least) <= width;
+}
+
 int TextTable::total_width(const std::vector<int>& widths) const {
     int total = 0;
-    for (std::size_t i = 0; i < columns_.size(); ++i) total += widths[i] + (i == 0 ? 0 : columns_[i].gap);
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (columns_[i].may_go && widths[i] == 0) continue;
+        total += widths[i] + (i == 0 ? 0 : columns_[i].gap);
+    }
     return total;
 }
 
 std::string TextTable::line(const Row& row, const std::vector<int>& widths, bool colour) const {
     std::string out;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (columns_[i].may_go && widths[i] == 0) continue;
         if (i > 0) out += std::string(static_cast<std::size_t>(columns_[i].gap), ' ');
         const Cell cell = i < row.cells.size() ? row.cells[i] : Cell{};
         int width = widths[i];
@@ -80,7 +96,7 @@ std::string TextTable::line(const Row& row, const std::vector<int>& widths, bool
                 width += columns_[i].gap + widths[i];
             }
         }
-        const std::string text = fit(visible_text(cell.text), width);
+        const std::string text = fit_name(visible_text(cell.text), width);
         const std::string padding = pad_right("", width - display_width(text));
         const bool right = columns_[i].right && row.kind != Kind::heading;
         const bool right_in_heading = row.kind == Kind::heading && out.size() > 0 && columns_[i].right;

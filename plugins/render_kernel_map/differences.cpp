@@ -107,8 +107,10 @@ std::vector<std::string> differences(const Cell& left, const Cell& right) {
         if (!left.name.library.empty() && !right.name.library.empty())
             add_change(out, "library", left.name.library, right.name.library);
         add_parameters(out, left, right);
-        if (out.empty() && left.name.short_name == right.name.short_name)
+        if (out.empty() && same_kind(left, right))
             out.emplace_back("another instance of the same template");
+        else if (out.empty() && left.name.short_name == right.name.short_name)
+            out.emplace_back("another function of the same name");
     }
     add_launches(out, left, right);
     return out;

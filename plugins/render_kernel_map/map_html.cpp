@@ -65,7 +65,7 @@ std::string kernel_html(const Side& side, std::size_t index) {
         fmt::format("{} times, {} to {} µs", cell.time.count, one_decimal_us(static_cast<double>(cell.time.minimum)),
                     one_decimal_us(static_cast<double>(cell.time.maximum))));
     out += "</dl></details>";
-    return out + fmt::format("</td><td class=\"n\">{}</td>", one_decimal_us(static_cast<double>(cell.time.median))) +
+    return out + fmt::format("</td><td class=\"n\">{}</td>", one_decimal_us(cell.time.mean())) +
            share_html(percent_of(static_cast<double>(cell.time.total), static_cast<double>(side.total)));
 }
 
@@ -88,7 +88,7 @@ std::string row_html(const KernelMap& map, const Row& row) {
 std::string sum_html(const KernelMap& map) {
     const auto cells = [](const Side& side) {
         return fmt::format("<td>one layer</td><td class=\"n\">{}</td><td class=\"n\">100.0 %</td>",
-                           one_decimal_us(static_cast<double>(side.layer_sum.median)));
+                           one_decimal_us(side.layer_sum.mean()));
     };
     return "<tr class=\"sum\"><td></td>" + cells(map.left) + cells(map.right) + "<td></td></tr>\n";
 }
@@ -141,7 +141,7 @@ std::string map_html(const std::vector<KernelMap>& maps) {
         .append("</style>\n</head>\n<body>\n");
     out.append("<h1>").append(title).append("</h1>\n");
     out +=
-        "<p>Times are medians in microseconds over layers and steps; shares are of the time of one layer. A kernel's "
+        "<p>Times are means in microseconds over layers and steps; shares are of the time of one layer. A kernel's "
         "name opens what is known of it.</p>\n";
     for (std::size_t i = 0; i < maps.size(); ++i) out += section_html(maps[i], i);
     return out + "</body>\n</html>\n";

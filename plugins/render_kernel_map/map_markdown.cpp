@@ -19,7 +19,7 @@ std::string kernel_columns(const Side& side, std::size_t index) {
     if (index == no_cell) return " – | – | – |";
     const Cell& cell = side.cells[index];
     return fmt::format(" {} | {} | {} % |", markdown_cell(kernel_title(side, cell)),
-                       one_decimal_us(static_cast<double>(cell.time.median)),
+                       one_decimal_us(cell.time.mean()),
                        one_decimal_percent(cell.time.total, side.total));
 }
 
@@ -40,7 +40,7 @@ std::string row_line(const KernelMap& map, const Row& row) {
 std::string sums_line(const KernelMap& map) {
     const auto sums = [](const Side& side) {
         return fmt::format(" **one layer** | {} | 100.0 % |",
-                           one_decimal_us(static_cast<double>(side.layer_sum.median)));
+                           one_decimal_us(side.layer_sum.mean()));
     };
     return "| |" + sums(map.left) + sums(map.right) + " |\n";
 }
@@ -93,7 +93,7 @@ std::string names_table(const KernelMap& map) {
 
 std::string map_markdown(const std::vector<KernelMap>& maps) {
     std::string text = fmt::format("# Kernel map of {}\n\n", markdown_cell(traces_line(maps.front())));
-    text += "Times are medians in microseconds over layers and steps; shares are of the time of one layer.\n\n";
+    text += "Times are means in microseconds over layers and steps; shares are of the time of one layer.\n\n";
     for (const KernelMap& map : maps) {
         const std::string left = markdown_cell(side_title(map.left));
         const std::string right = markdown_cell(side_title(map.right));

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace adpipe::kernel_map {
 
 namespace {
@@ -31,6 +33,8 @@ const char* mark(const Row& row) {
     return "";
 }
 
+std::string mean_text(const render::Spread& time) { return render::microseconds_text(static_cast<Nanoseconds>(time.mean() + 0.5)); }
+
 void add_cells(std::vector<render::TextTable::Cell>& cells, const Side& side, std::size_t index) {
     if (index == no_cell) {
         cells.insert(cells.end(), {{"–", Emphasis::quiet}, {""}, {""}});
@@ -38,7 +42,7 @@ void add_cells(std::vector<render::TextTable::Cell>& cells, const Side& side, st
     }
     const Cell& cell = side.cells[index];
     cells.push_back({kernel_title(side, cell)});
-    cells.push_back({render::microseconds_text(cell.time.median)});
+    cells.push_back({mean_text(cell.time)});
     cells.push_back({render::percent_text(cell.time.total, side.total)});
 }
 
@@ -59,13 +63,17 @@ std::vector<std::string> difference_lines(const KernelMap& map, const Row& row, 
     return lines;
 }
 
+void add_wrapped(std::string& out, const std::string& text, int columns) {
+    for (const std::string& line : render::wrapped(render::visible_text(text), std::max(columns, 40))) out.append(line).append("\n");
+}
+
 render::TextTable table_of(const KernelMap& map, int columns) {
-    render::TextTable table({{"part", false, 22, 30},
-                             {"left", false, 14},
+    render::TextTable table({{"part", false, 12, 30},
+                             {"left", false, 16},
                              {"µs", true},
                              {"share", true},
                              {"", false},
-                             {"right", false, 14},
+                             {"right", false, 16},
                              {"µs", true},
                              {"share", true}});
     for (const Row& row : map.rows) {
@@ -80,7 +88,7 @@ render::TextTable table_of(const KernelMap& map, int columns) {
             table.add_heading({{std::move(line), Emphasis::quiet}});
     }
     table.add_rule();
-    const auto sum = [](const Side& side) { return render::microseconds_text(side.layer_sum.median); };
+    const auto sum = [](const Side& side) { return mean_text(side.layer_sum); };
     table.add_row({{"one layer"}, {""}, {sum(map.left)}, {"100 %"}, {""}, {""}, {sum(map.right)}, {"100 %"}});
     return table;
 }
@@ -91,17 +99,17 @@ std::string map_terminal(const std::vector<KernelMap>& maps, const Terminal& ter
     std::string text;
     for (const KernelMap& map : maps) {
         if (!text.empty()) text += '\n';
-        text += render::visible_text(traces_line(map)) + "\n";
-        text += "left   " + render::visible_text(side_title(map.left)) + "\n";
-        text += "right  " + render::visible_text(side_title(map.right)) + "\n";
-        text += counts_line(map) + "\n\n" + table_of(map, terminal.columns).text(terminal.columns, terminal.colour);
+        add_wrapped(text, traces_line(map), terminal.columns);
+        add_wrapped(text, "left   " + side_title(map.left), terminal.columns);
+        add_wrapped(text, "right  " + side_title(map.right), terminal.columns);
+        add_wrapped(text, counts_line(map), terminal.columns);
+        text += "\n" + table_of(map, terminal.columns).text(terminal.columns, terminal.colour);
     }
-    text +=
-        "\n= the same   ~ the same kind with other parameters or another launch   ≠ another kernel   < > on one side "
-        "only\n";
+    text += '\n';
+    add_wrapped(text, "= the same, ~ the same kind with other parameters or another launch, ≠ another kernel, < > on one side only", terminal.columns);
     for (const KernelMap& map : maps) {
         if (!any_uncertain(map)) continue;
-        text.append(uncertain_note).append("\n");
+        add_wrapped(text, uncertain_note, terminal.columns);
         break;
     }
     return text;

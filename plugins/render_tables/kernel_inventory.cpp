@@ -99,7 +99,7 @@ std::string inventory_terminal(const KernelCount& count, const Window& window, s
                                const Terminal& terminal) {
     std::string text = render::visible_text(what_was_counted(count, window)) + "\n\n";
     render::TextTable categories(
-        {{"category", false, 12}, {"count", true}, {"total µs", true}, {"mean µs", true}, {"share", true}, {.head = "", .gap = 1}});
+        {{"category", false, 12}, {"count", true}, {"total µs", true}, {"mean µs", true}, {"share", true}, {.head = "", .gap = 1, .may_go = true}});
     for (const KernelGroup& group : count.categories) {
         categories.add_row({{group.name},
                             {render::count_text(group.count)},
@@ -110,13 +110,13 @@ std::string inventory_terminal(const KernelCount& count, const Window& window, s
     }
     text += categories.text(terminal.columns, terminal.colour) + "\n";
     render::TextTable kernels({{"kernel", false, 20},
-                               {"library"},
-                               {"category"},
+                               {.head = "library", .least = 8},
+                               {.head = "category", .least = 8},
                                {"count", true},
                                {"total µs", true},
                                {"mean µs", true},
                                {"share", true},
-                               {.head = "", .gap = 1}});
+                               {.head = "", .gap = 1, .may_go = true}});
     KernelGroup rest;
     for (std::size_t i = 0; i < count.kernels.size(); ++i) {
         const KernelGroup& group = count.kernels[i];

@@ -2,6 +2,7 @@
 
 #include "../shared/table_text.hpp"
 
+#include <adpipe/render/distinct_names.hpp>
 #include <adpipe/render/number.hpp>
 #include <adpipe/render/text.hpp>
 
@@ -28,6 +29,7 @@ struct NamedRow {
     std::uint32_t position;
     std::string name;
     std::string short_name;
+    std::string label;  ///< the short name, with what tells kernels of one short name apart
     KernelCategory category = KernelCategory::other;
     std::string op;  ///< operator that launched it; empty: not known
 };
@@ -35,12 +37,17 @@ struct NamedRow {
 std::vector<NamedRow> named_rows(const LayerTableInput& input, const LayerProfile& profile) {
     const Trace& trace = *input.attribution.window->trace;
     std::vector<NamedRow> rows;
+    std::map<StringId, std::size_t> index;  // of the names of the rows
+    std::vector<KernelName> names;
     for (const ProfileRow& row : profile.rows) {
         const KernelName decoded = input.names.decode(trace.string(row.name));
         const std::string name{without_void(decoded.demangled)};
         std::string op = input.operators != nullptr ? commonest_operator(*input.operators, row.kernels) : std::string{};
-        rows.push_back({&row, row.position, name, decoded.short_name, category_of(decoded, row.kind), std::move(op)});
+        rows.push_back({&row, row.position, name, decoded.short_name, {}, category_of(decoded, row.kind), std::move(op)});
+        if (index.emplace(row.name, names.size()).second) names.push_back(decoded);
     }
+    const std::vector<std::string> labels = render::distinct_short_names(names);
+    for (NamedRow& row : rows) row.label = labels[index.at(row.row->name)];
     if (!input.from_attention) return rows;
     const auto attention = std::find_if(rows.begin(), rows.end(),
                                         [](const NamedRow& row) { return row.category == KernelCategory::attention; });
@@ -129,7 +136,7 @@ std::string layer_section(const LayerTableInput& input, const LayerProfile& prof
     for (const NamedRow& row : named_rows(input, profile)) {
         const render::Spread& time = row.row->time;
         text += fmt::format("| {} | {} | {} |{} {} | {} | {} | {} | {} | {} % |\n", row.position,
-                            render::markdown_cell(row.short_name), category_text(row.category),
+                            render::markdown_cell(row.label), category_text(row.category),
                             operator_cell(input, row), time.count, one_decimal_us(time.mean()),
                             one_decimal_us(time.deviation), one_decimal_us(static_cast<double>(time.minimum)),
                             one_decimal_us(static_cast<double>(time.maximum)),
@@ -137,10 +144,10 @@ std::string layer_section(const LayerTableInput& input, const LayerProfile& prof
     }
     const render::Spread& sum = profile.layer_sum;
     text += fmt::format(
-        "\nOne layer, µs: min {}, median {}, mean {}, max {} ({} times: {} layers, {} steps); wall, median {}.\n",
+        "\nOne layer, µs: min {}, median {}, mean {}, max {} ({} times: {}, {}); wall, median {}.\n",
         one_decimal_us(static_cast<double>(sum.minimum)), one_decimal_us(static_cast<double>(sum.median)),
-        one_decimal_us(sum.mean()), one_decimal_us(static_cast<double>(sum.maximum)), sum.count, profile.layers.size(),
-        profile.steps, one_decimal_us(static_cast<double>(profile.layer_wall.median)));
+        one_decimal_us(sum.mean()), one_decimal_us(static_cast<double>(sum.maximum)), sum.count,
+        render::count_text(profile.layers.size(), "layer"), render::count_text(profile.steps, "step"), one_decimal_us(static_cast<double>(profile.layer_wall.median)));
     text += fmt::format("{} × {} layers = {} a step. The rows' times add up to {} = {} layers of {} on average.\n\n",
                         one_decimal_us(sum.mean()), profile.layers.size(),
                         milliseconds(static_cast<Nanoseconds>(sum.mean() * static_cast<double>(profile.layers.size()))),

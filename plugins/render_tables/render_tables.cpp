@@ -138,6 +138,21 @@ public:
     }
 
 private:
+    /// "run.1.sqlite" → "run.1": what tells what kind of file it is, and no more.
+    static std::string without_endings(const std::string& file) {
+        static constexpr std::array<std::string_view, 10> endings{".gz", ".json", ".trace", ".pt", ".sqlite", ".db", ".rocpd", ".csv", ".nsys-rep", ".sqlite3"};
+        std::string stem = file;
+        for (bool cut = true; cut;) {
+            cut = false;
+            for (const std::string_view ending : endings) {
+                if (stem.size() <= ending.size() || !stem.ends_with(ending)) continue;
+                stem.resize(stem.size() - ending.size());
+                cut = true;
+            }
+        }
+        return stem;
+    }
+
     void put(Context& context, const Window& window, const std::string& end, const std::string& content) const {
         if (options_.print) {
             if (end != "_categories.csv") context.print(content);
@@ -145,7 +160,7 @@ private:
         }
         std::string stem = options_.name;
         if (stem.empty()) stem = window.trace->file.filename().string();
-        if (options_.name.empty()) stem = stem.substr(0, stem.find('.', 1));
+        if (options_.name.empty()) stem = without_endings(stem);
         context.write_file(render::file_name_part(stem) + end, content);
     }
 

@@ -15,6 +15,21 @@ using render::visible_text;
 
 namespace {
 
+/// What of `text`, a word too long for a line, fits into `columns`; at least one character.
+std::string beginning_of(const std::string& text, int columns) {
+    std::size_t end = 0;
+    for (std::size_t next = 0; next < text.size();) {
+        do ++next;
+        while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xc0U) == 0x80U);
+        if (end > 0 && render::display_width(text.substr(0, next)) > columns) break;
+        end = next;
+    }
+    // Rather behind a part of a path or of a name than inside of it.
+    const std::size_t part = end < text.size() ? text.find_last_of("/_,<:", end - 1) : std::string::npos;
+    if (part != std::string::npos && part > end / 2) end = part + 1;
+    return text.substr(0, end);
+}
+
 /// Breaks `text` into lines of at most `width` columns, at blanks; further lines begin with `indent`.
 std::string wrapped(const std::string& text, int width, const std::string& first, const std::string& indent) {
     std::string out = first;
@@ -23,11 +38,20 @@ std::string wrapped(const std::string& text, int width, const std::string& first
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find(' ', begin), text.size());
         const std::string word = text.substr(begin, end - begin);
+        const int room = width - render::display_width(indent);
+        if (at_begin && render::display_width(word) > room && room > 8) {  // a kernel's name goes on where a line ends
+            const std::string piece = beginning_of(word, width - column);
+            out += piece + "\n" + indent;
+            column = render::display_width(indent);
+            begin += piece.size();
+            continue;
+        }
         const int size = render::display_width(word);
         if (!at_begin && column + 1 + size > width) {
             out += "\n" + indent;
             column = render::display_width(indent);
             at_begin = true;
+            continue;
         }
         if (!at_begin) {
             out += ' ';

@@ -2,6 +2,7 @@
 #include "kernel_ranges.hpp"
 
 #include <adpipe/plugin.hpp>
+#include <adpipe/render/number.hpp>
 
 #include <fmt/format.h>
 
@@ -22,7 +23,7 @@ std::string layer_count_text(const FoundProgram& program) {
 }
 
 std::string runner_up_text(const OtherReading& other) {
-    return fmt::format("{} layers of {} kernels", other.layers, other.kernels_per_layer);
+    return fmt::format("{} of {}", adpipe::render::count_text(other.layers, "layer"), adpipe::render::count_text(other.kernels_per_layer, "kernel"));
 }
 
 std::string program_summary(const FoundProgram& program) {

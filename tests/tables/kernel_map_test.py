@@ -93,17 +93,17 @@ class KernelMapTest(unittest.TestCase):
         table = process.stdout.split("| difference |\n")[1].split("\n\n")[0].splitlines()[1:]
         return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table], process.stdout
 
-    def test_every_kernel_is_there_once_in_order_with_its_median(self):
+    def test_every_kernel_is_there_once_in_order_with_its_mean(self):
         server = Server(seed=1)
         server.step("prefill", PREFILL)
         for _ in range(3):
             server.step("decode", DECODE)
         rows, text = self.markdown_rows(server.write(self.directory / "both.json"))
         for phase, names, time in (("prefill", PREFILL, 2), ("decode", DECODE, 5)):
-            medians = [row[time] for row in rows[:-1] if row[time] != "–"]
-            wanted = [statistics.median(server.durations[phase, position]) / 1000 for position in range(len(names))]
-            self.assertEqual(len(medians), len(names))
-            for got, want in zip(medians, wanted):
+            means = [row[time] for row in rows[:-1] if row[time] != "–"]
+            wanted = [statistics.fmean(server.durations[phase, position]) / 1000 for position in range(len(names))]
+            self.assertEqual(len(means), len(names))
+            for got, want in zip(means, wanted):
                 self.assertAlmostEqual(float(got), want, delta=0.0511)
         verdicts = [re.split(r"[ ?]*:", row[7])[0].rstrip(" ?") for row in rows[:-1]]
         self.assertEqual(verdicts, ["same", "other parameters", "same", "same", "other kernel", "other parameters", "only right", "same", "other parameters",
@@ -150,7 +150,8 @@ class KernelMapTest(unittest.TestCase):
         process = run("run", PROJECT / "configs" / "kernel_map.yaml", "--output", self.directory / "config", "--quiet")
         self.assertEqual(process.returncode, 0, process.stderr)
         verb = run("map", SAMPLE, "-o", self.directory / "verb", "--quiet")
-        self.assertEqual(verb.stdout, process.stdout)
+        self.assertEqual(verb.stdout, "")  # files only
+        self.assertEqual(run("map", SAMPLE, "--quiet").stdout, process.stdout)
         read = lambda folder: {file.name: file.read_bytes() for file in (self.directory / folder).iterdir()}
         self.assertEqual(read("config"), read("verb"))
 

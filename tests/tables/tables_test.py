@@ -194,6 +194,14 @@ class TablesTest(unittest.TestCase):
             self.assertIn("ADP-WINDOW-001", run(verb, TRACE, "--graph", "77", *output).stderr)
             self.assertEqual(run(verb, TRACE, "--batch", "eight").returncode, 2)
 
+    def test_names_that_differ_behind_a_dot_stay_apart(self):
+        recording = Recording([("dense", DENSE)] * 10, [4], seed=5)
+        for name in ("run.1.json", "run.2.pt.trace.json"):
+            recording.write(self.directory / name)
+            self.assertEqual(run("tables", self.directory / name, "-o", self.directory / "out").returncode, 0)
+        files = {file.name for file in (self.directory / "out").glob("*_kernels.csv")}
+        self.assertEqual(files, {"run.1_kernels.csv", "run.2_kernels.csv"})
+
     def test_ranks_and_devices_are_never_mixed(self):
         recording = Recording([("dense", DENSE)] * 10, [4, 4], seed=3)
         for event in list(recording.events):  # the same on another device, by another process

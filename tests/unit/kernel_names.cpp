@@ -213,7 +213,11 @@ TEST_CASE("short names that tell kernels apart") {
     const std::vector<std::string> gemms =
         labels({"void deep_gemm::sm90_fp8_gemm_1d2d_impl<0, 7168, 2048, 1, 64, 128, 128, 128, 128, 128, 4, 128, 128>(int)",
                 "void deep_gemm::sm90_fp8_gemm_1d2d_impl<0, 4096, 7168, 1, 64, 128, 128, 128, 128, 128, 4, 128, 128>(int)"});
-    CHECK(gemms == Labels{"fp8_gemm_1d… (7168x2048x1)", "fp8_gemm_1d… (4096x7168x1)"});  // no room for "shape" as well
+    CHECK(gemms.front() == "fp8_gemm_1d2d 128x128x128 (7168x2048x1)");
+    CHECK(gemms.back() == "fp8_gemm_1d2d 128x128x128 (4096x7168x1)");
+    CHECK(labels({"Cijk_Alik_Bljk_BBS_BH_MT32x32x256_MI16x16x1_SN_NTA0_NTB0_NTC0_NTD4", "Cijk_Alik_Bljk_BBS_BH_MT32x32x256_MI16x16x1_SN_NTA4_NTB0_NTC0_NTD4"}) ==
+          Labels{"Tensile MT32x32x256 (NTA0)", "Tensile MT32x32x256 (NTA4)"});
+    CHECK(labels({"void mine<(Kind)1>(int)", "void mine<(Kind)2>(int)"}) == Labels{"mine (Kind 1)", "mine (Kind 2)"});
     CHECK(labels({"same", "same"}) == Labels{"same", "same (another, 2)"});
     CHECK(labels({}).empty());
 }

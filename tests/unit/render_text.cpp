@@ -170,3 +170,17 @@ TEST_CASE("tables line up, fit their width and obey the wish for no colour") {
     CHECK(table.text(12, false) == "name       n\na heading o…\n漢字 …     1\na\\x1b…  1000\n────────────\n");
     CHECK(table.text(40, true).find("\x1b[1ma heading over both\x1b[0m") != std::string::npos);
 }
+
+TEST_CASE("names are cut so that what tells them apart stays") {
+    CHECK(fit_name("add_rmsnorm_quant_kernel (in 1 of 32)", 40) == "add_rmsnorm_quant_kernel (in 1 of 32)");
+    CHECK(fit_name("add_rmsnorm_quant_kernel (in 1 of 32)", 22) == "add_rmsn… (in 1 of 32)");
+    CHECK(fit_name("elementwise mul (vector 4, AUnary)", 30) == "elemen… mul (vector 4, AUnary)");
+    CHECK(fit_name("no parentheses at all", 10) == "no parent…");
+}
+
+TEST_CASE("a column that may go goes where the table would be too wide") {
+    TextTable table({{.head = "name", .least = 4}, {.head = "n", .right = true}, {.head = "bar", .may_go = true}});
+    table.add_row({{"abcdefgh"}, {"1"}, {"███"}});
+    CHECK(table.text(12, false) == "name  n  bar\nabc…  1  ███\n");
+    CHECK(table.text(11, false) == "name      n\nabcdefgh  1\n");
+}

@@ -21,6 +21,8 @@ ADPIPE_EXPORT int display_width(std::string_view text) noexcept;
 ADPIPE_EXPORT std::string fit(std::string_view text, int columns);
 /// `text` cut in its middle, for names whose end tells them apart.
 ADPIPE_EXPORT std::string fit_middle(std::string_view text, int columns);
+/// `text` cut as by fit(), but of "name (what tells it apart)" both parts are cut only as far as needed, the name more.
+ADPIPE_EXPORT std::string fit_name(std::string_view text, int columns);
 /// `text` with spaces on its right (or left) up to `columns` columns.
 ADPIPE_EXPORT std::string pad_right(std::string_view text, int columns);
 ADPIPE_EXPORT std::string pad_left(std::string_view text, int columns);

@@ -22,6 +22,7 @@ public:
         int least = 0;         ///< least width of a column that may be cut; 0: it is never cut
         int most = 1000;       ///< no wider than this
         int gap = 2;           ///< spaces before it; the first column has none
+        bool may_go = false;   ///< left out where the table would be too wide with it
     };
     struct Cell {
         std::string text;      ///< raw; shown through visible_text
@@ -45,6 +46,7 @@ private:
         std::vector<Cell> cells;
     };
     std::vector<int> widths(int width) const;
+    bool fits(const std::vector<int>& widths, int width) const;
     int total_width(const std::vector<int>& widths) const;
     std::string line(const Row& row, const std::vector<int>& widths, bool colour) const;
 
