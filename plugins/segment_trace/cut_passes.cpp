@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace segment {
@@ -17,6 +18,7 @@ using Rank = std::pair<std::uint16_t, std::int32_t>;  ///< process, device
 
 /// A step that a program's layers were found in.
 struct PassLayers {
+    std::size_t program = 0;
     std::uint32_t step = 0;
     std::size_t layers = 0;
     bool begins_in_layer = false;  ///< what is before all layers is how a layer ends, or nothing
@@ -85,9 +87,13 @@ std::string what_is_cut(const PassLayers& pass, std::size_t whole, bool is_first
 
 std::vector<PassLayers> all_passes(const Programs& found) {
     std::vector<PassLayers> passes;
-    for (const Program& program : found.programs) {
+    for (std::size_t p = 0; p < found.programs.size(); ++p) {
+        const Program& program = found.programs[p];
         const std::map<std::int32_t, Symbols> of_layer = symbols_of_layers(program);
-        for (const Instance& instance : program.instances) passes.push_back(look_at(program, of_layer, instance));
+        for (const Instance& instance : program.instances) {
+            passes.push_back(look_at(program, of_layer, instance));
+            passes.back().program = p;
+        }
     }
     return passes;
 }
@@ -106,14 +112,27 @@ void remove_instances(Programs& found) {
 void leave_out_cut_passes(Programs& found) {
     const auto edges = edges_of(*found.window);
     const std::vector<PassLayers> passes = all_passes(found);
-    std::size_t whole = 0;  // layers of the model
-    for (const PassLayers& pass : passes) whole = std::max(whole, pass.layers);
+    const auto rank_of = [&](const PassLayers& pass) {
+        const Step& step = found.window->steps[pass.step];
+        return Rank{step.process, step.device};
+    };
+    std::map<Rank, std::size_t> whole;  // layers of the model; ranks may have a share of them each
+    std::set<std::tuple<Rank, std::size_t, std::size_t>> seen_inside;  // programs and layers of steps at neither edge
+    for (const PassLayers& pass : passes) {
+        const Rank rank = rank_of(pass);
+        std::size_t& most = whole[rank];
+        most = std::max(most, pass.layers);
+        const auto& [first, last] = edges.at(rank);
+        if (pass.step != first && pass.step != last) seen_inside.insert({rank, pass.program, pass.layers});
+    }
     std::vector<std::pair<std::uint32_t, std::string>> cut;
     for (const PassLayers& pass : passes) {
         const Step& step = found.window->steps[pass.step];
         if (step.replay) continue;  // whose kernels are known, so that what is missing was seen before
-        const auto& [first, last] = edges.at({step.process, step.device});
-        std::string what = what_is_cut(pass, whole, pass.step == first, pass.step == last);
+        const Rank rank = rank_of(pass);
+        if (seen_inside.count({rank, pass.program, pass.layers}) > 0) continue;
+        const auto& [first, last] = edges.at(rank);
+        std::string what = what_is_cut(pass, whole.at(rank), pass.step == first, pass.step == last);
         if (!what.empty()) cut.emplace_back(pass.step, std::move(what));
     }
     if (cut.empty()) return;

@@ -157,6 +157,18 @@ TEST_CASE("a smaller model that runs whole at the end is not cut off") {
     CHECK(eager.programs().cut_off.empty());
 }
 
+TEST_CASE("ranks with a share of the layers each cut nothing off") {
+    const orders::Names all = orders::model(std::vector<orders::Names>(16, orders::dense_layer())).kernels;
+    EagerTrace eager;
+    for (int i = 0; i < 2; ++i) {
+        eager.add_pass(all, 0, 71);  // the embedding and seven layers
+        eager.add_pass(all, 71, all.size());
+        eager.window.steps.back().device = 1;
+    }
+    for (adpipe::Step& step : eager.window.steps) step.device = std::max(step.device, 0);
+    CHECK(eager.programs().cut_off.empty());
+}
+
 TEST_CASE("rows of several tables are in no order") {
     adpipe::Trace trace;
     trace.kernels.row = {1, 2, 5, 7};
