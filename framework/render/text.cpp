@@ -3,6 +3,7 @@
 #include "model/display_text.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -113,13 +114,15 @@ std::string fit(std::string_view text, int columns) {
 
 namespace {
 
-/// "elementwise add": the last word says the most.
+/// "elementwise add": the last word says the most, unless it is a size ("fp8_gemm_1d2d 64x128x128") or leaves too little of the others.
 std::string fit_before_last_word(std::string_view name, int columns) {
     const std::size_t blank = name.rfind(' ');
     if (display_width(name) <= columns || blank == std::string_view::npos) return fit(name, columns);
     const std::string_view last = name.substr(blank);
+    constexpr int least_of_others = 5;
     const int room = columns - display_width(last);
-    return room < 2 ? fit(name, columns) : fit(name.substr(0, blank), room).append(last);
+    const bool is_word = last.size() > 1 && std::isalpha(static_cast<unsigned char>(last[1])) != 0;
+    return !is_word || room < least_of_others ? fit(name, columns) : fit(name.substr(0, blank), room).append(last);
 }
 
 /// Values stand at the end: "vector 4, OnSelf_add" → "…r 4, OnSelf_add".

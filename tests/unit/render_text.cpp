@@ -175,6 +175,7 @@ TEST_CASE("names are cut so that what tells them apart stays") {
     CHECK(fit_name("add_rmsnorm_quant_kernel (in 1 of 32)", 40) == "add_rmsnorm_quant_kernel (in 1 of 32)");
     CHECK(fit_name("add_rmsnorm_quant_kernel (in 1 of 32)", 22) == "add_rmsn… (in 1 of 32)");
     CHECK(fit_name("elementwise mul (vector 4, AUnary)", 30) == "elemen… mul (vector 4, AUnary)");
+    CHECK(fit_name("fp8_gemm_1d2d 64x128x128 (0x7168x2048)", 27) == "fp8_gemm_1d2… (0x7168x2048)");
     CHECK(fit_name("no parentheses at all", 10) == "no parent…");
 }
 
