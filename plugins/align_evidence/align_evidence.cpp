@@ -3,6 +3,7 @@
 #include <adpipe/plugin.hpp>
 
 #include <array>
+#include <future>
 #include <stdexcept>
 #include <string>
 
@@ -40,7 +41,10 @@ public:
         if (layers->graph_digest != graph->digest()) {
             throw std::logic_error("the layers belong to another graph than the one to align with");
         }
-        const auto rules = align::read_launch_rules(options_.rules.empty() ? context.data_file("rules/kernels.yaml") : options_.rules);
+        // YAML takes its time: the kernels' names and the ops are looked through meanwhile.
+        const std::shared_future<align::LaunchRules> rules =
+            std::async(std::launch::async | std::launch::deferred,
+                       [file = options_.rules.empty() ? context.data_file("rules/kernels.yaml") : options_.rules] { return align::read_launch_rules(file); });
         const auto window = context.in_shared<Window>("window");
         const auto companion = context.maybe<Window>("companion");
         align::CompanionUse use;

@@ -39,14 +39,15 @@ struct Answer {
 
 class Attributor {
 public:
-    Attributor(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window, const LaunchRules& rules,
+    Attributor(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window, std::shared_future<LaunchRules> rules,
                std::shared_ptr<const Window> companion)
-        : window_(std::move(window)), trace_(*window_->trace), ops_(graph, layers), names_(trace_), model_(rules, names_.names()),
-          ranges_(trace_.annotations), scopes_(trace_, ranges_, ops_, ScopeTable::Calls::used), result_(std::make_shared<Attribution>()) {
+        : window_(std::move(window)), trace_(*window_->trace), ops_(graph, layers), names_(trace_), ranges_(trace_.annotations),
+          rules_(std::move(rules)), model_(rules_.get(), names_.names()),
+          scopes_(trace_, ranges_, ops_, ScopeTable::Calls::used), result_(std::make_shared<Attribution>()) {
         result_->graph_digest = graph.digest();
         result_->window = window_;
         ops_.bind(model_);
-        if (companion) companion_.emplace(std::move(companion), ops_, rules);
+        if (companion) companion_.emplace(std::move(companion), ops_, rules_.get());
     }
 
     std::shared_ptr<const Attribution> run() {
@@ -492,8 +493,9 @@ private:
     const Trace& trace_;
     OpTable ops_;
     NameTable names_;
-    LaunchModel model_;
     RangeIndex ranges_;
+    std::shared_future<LaunchRules> rules_;  ///< being read while the names and ranges are looked through
+    LaunchModel model_;
     ScopeTable scopes_;
     std::optional<Companion> companion_;
     std::vector<Pass> passes_;
@@ -512,8 +514,8 @@ private:
 }  // namespace
 
 std::shared_ptr<const Attribution> attribute(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window,
-                                             const LaunchRules& rules, std::shared_ptr<const Window> companion, CompanionUse& use) {
-    Attributor attributor(graph, layers, std::move(window), rules, std::move(companion));
+                                             std::shared_future<LaunchRules> rules, std::shared_ptr<const Window> companion, CompanionUse& use) {
+    Attributor attributor(graph, layers, std::move(window), std::move(rules), std::move(companion));
     auto attribution = attributor.run();
     use = attributor.companion_use();
     return attribution;

@@ -8,6 +8,7 @@
 #include <adpipe/model/window.hpp>
 
 #include <cstddef>
+#include <future>
 #include <memory>
 
 namespace adpipe::align {
@@ -20,8 +21,8 @@ struct CompanionUse {
 };
 
 /// Puts the kernels of a window onto the ops of a graph. `companion`: the steps of another recording of the same model, or null;
-/// `use` gets what became of it.
+/// `use` gets what became of it. `rules` may still be being read.
 std::shared_ptr<const Attribution> attribute(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window,
-                                             const LaunchRules& rules, std::shared_ptr<const Window> companion, CompanionUse& use);
+                                             std::shared_future<LaunchRules> rules, std::shared_ptr<const Window> companion, CompanionUse& use);
 
 }  // namespace adpipe::align
