@@ -133,7 +133,9 @@ def report(bench, measured):
 def all_benches(setting):
     sys.path.insert(0, str(HERE))
     for module in sorted(HERE.glob("bench_*.py")):
-        yield from importlib.import_module(module.stem).benches(setting)
+        own = setting.scratch / module.stem  # all are made before the first runs: equal names must not meet
+        own.mkdir()
+        yield from importlib.import_module(module.stem).benches(dataclasses.replace(setting, scratch=own))
 
 
 def main():
