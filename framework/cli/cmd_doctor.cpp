@@ -4,11 +4,9 @@
 #include "cli/option_text.hpp"
 #include "cli/pipeline_run.hpp"
 #include "cli/trace_findings.hpp"
-#include "cli/trace_kind.hpp"
 #include "run/pipeline_builder.hpp"
 
 #include <adpipe/model/window.hpp>
-#include <adpipe/render/text.hpp>
 
 #include <fmt/format.h>
 
@@ -22,11 +20,7 @@ std::string doctor_report(const Window& window, const TraceFindings& findings) {
     for (const Finding& finding : findings.list) topic_width = std::max(topic_width, finding.topic.size());
     std::vector<std::vector<std::string>> rows;
     for (const Finding& finding : findings.list) {
-        const std::size_t before = rows.size();
-        for (std::string& line : render::wrapped(finding.text, text_columns - static_cast<int>(topic_width) - 9)) rows.push_back({"", "", std::move(line)});
-        if (rows.size() == before) rows.push_back({"", "", ""});
-        rows[before][0] = finding.good ? "yes" : "NO";
-        rows[before][1] = finding.topic;
+        rows.push_back({finding.good ? "yes" : "NO", finding.topic, broken(finding.text, topic_width + 9)});
     }
     std::string text = fmt::format("{} ({})\n{}\n\n{}", window.trace->file.filename().string(), window.trace->format, window.description,
                                    aligned(rows, "  "));
@@ -67,8 +61,7 @@ int cmd_doctor(const Arguments& arguments) {
     if (const auto wrong = check_choice("doctor", "format", format, {"table", "json"})) return *wrong;
 
     PipelineBuilder pipeline{"doctor"};
-    auto reader = add_trace(pipeline, trace);
-    if (trace_stage(trace) == "trace.kineto") reader.with("details", true).with("python", "all");
+    add_detailed_trace(pipeline, trace, "trace");
     pipeline.add("window.replay").with("all_ranks", true).with("may_be_empty", true);
     pipeline.keep<Window>();
     RunResult result;

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace adpipe::window {
 
@@ -232,7 +234,7 @@ private:
         return false;
     }
 
-    void judge(Step& step, const std::vector<Item>& pass) const {
+    void judge(Step& step, const std::vector<Item>& pass) {
         const std::uint32_t launch = pass[pass.size() / 2].launch;
         if (launch != LaunchIndex::none && judge_by_ranges(step, launch, true)) return;
         if (judge_by_size(step)) return;
@@ -275,9 +277,11 @@ private:
         return false;
     }
 
+    using KindsOfKernels = std::vector<std::uint64_t>;
+
     /// The kernels of a step by name and launch shape, in no order.
-    std::vector<std::uint64_t> kinds_of_kernels(const Step& step) const {
-        std::vector<std::uint64_t> kinds;
+    KindsOfKernels kinds_of_kernels(const Step& step) const {
+        KindsOfKernels kinds;
         for (const std::uint32_t k : step.kernels) {
             kinds.push_back(std::uint64_t{kernels_.name[k]} << 32U | (kernels_.shape.empty() ? 0U : kernels_.shape[k]));
         }
@@ -285,18 +289,16 @@ private:
         return kinds;
     }
 
-    /// A replay that runs the very kernels of the step; nothing if there is none.
-    const Step* equal_replay(const Step& step) const {
-        if (kernels_.shape.empty()) return nullptr;  // names alone do not tell a prefill of one token from many
-        const std::vector<std::uint64_t> kinds = kinds_of_kernels(step);
-        std::uint32_t last_graph = no_captured_graph;
-        for (const Step& other : window_.steps) {
-            if (!other.replay || other.process != step.process || other.kernels.size() != step.kernels.size()) continue;
-            if (other.captured != no_captured_graph && other.captured == last_graph) continue;  // as the one before
-            last_graph = other.captured;
-            if (kinds_of_kernels(other) == kinds) return &other;
+    /// True if a replay of the process runs the very kernels of the step.
+    bool runs_as_a_replay(const Step& step) {
+        if (kernels_.shape.empty()) return false;  // names alone do not tell a prefill of one token from many
+        if (!replays_are_known_) {
+            for (const Step& other : window_.steps) {
+                if (other.replay) kinds_of_replays_.emplace(other.process, kinds_of_kernels(other));
+            }
+            replays_are_known_ = true;
         }
-        return nullptr;
+        return kinds_of_replays_.count({step.process, kinds_of_kernels(step)}) != 0;
     }
 
     /// Beside replays, what has far fewer kernels is no pass, whatever a frame around it is called.
@@ -315,7 +317,7 @@ private:
     }
 
     /// Without ranges: a server with captured graphs decodes by replays, so that what it launches one by one is warm-up or prefill.
-    void judge_by_neighbours(Step& step) const {
+    void judge_by_neighbours(Step& step) {
         bool any_replay = false, replay_before = false;
         for (const Step& other : window_.steps) {
             if (!other.replay || other.process != step.process) continue;
@@ -331,7 +333,7 @@ private:
             step.reason = "launched kernel by kernel before the graphs were captured: warm-up";
             return;
         }
-        if (equal_replay(step) != nullptr) {
+        if (runs_as_a_replay(step)) {
             step.phase = Phase::decode;
             step.reason = "launched kernel by kernel, the same kernels with the same launch shapes as those of a captured graph";
             return;
@@ -351,6 +353,8 @@ private:
     }
 
     static constexpr std::size_t smallest_share = 4;  ///< of a replay's kernels, one in so many, makes a pass
+    std::set<std::pair<std::uint16_t, KindsOfKernels>> kinds_of_replays_;  ///< by process; once asked for
+    bool replays_are_known_ = false;
     const TraceView& view_;
     const Trace& trace_;
     const Kernels& kernels_;
