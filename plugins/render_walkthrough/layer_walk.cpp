@@ -132,7 +132,7 @@ std::vector<std::string> flow_lines(const render::LayerProfile& profile, const s
     for (const KernelFacts& kernel : kernels)
         name_width = std::max(name_width, std::min(34, render::display_width(kernel.name.short_name)));
     std::vector<std::string> lines{lanes.head() + "pos  " + render::pad_right("what", 13) + " " +
-                                   render::pad_right("kernel", name_width) + "         µs  share       operator"};
+                                   render::pad_right("kernel", name_width) + "         µs  share      operator"};
     bool any_overlap = false;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         const KernelFacts& kernel = kernels[i];
