@@ -7,6 +7,7 @@
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
+#include <span>
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -97,6 +98,8 @@ public:
         if (!at(header.e_shstrndx, names) || !file_.holds(names.sh_offset, names.sh_size)) return StampStatus::damaged;
         names_offset_ = names.sh_offset;
         names_size_ = names.sh_size;
+        first_names_size_ = static_cast<std::size_t>(std::min<std::uint64_t>(first_names_.size(), names.sh_size));
+        if (!file_.read(names_offset_, first_names_.data(), first_names_size_)) return StampStatus::damaged;
         return StampStatus::found;
     }
 
@@ -121,6 +124,10 @@ public:
         std::array<char, 32> text{};
         const std::size_t length = name.size() + 1;  // with the NUL
         if (length > text.size() || header.sh_name > names_size_ || length > names_size_ - header.sh_name) return false;
+        if (header.sh_name + length <= first_names_size_) {
+            const std::string_view known{first_names_.data() + header.sh_name, length};
+            return known.substr(0, name.size()) == name && known.back() == '\0';
+        }
         return file_.read(names_offset_ + header.sh_name, text.data(), length) && text[length - 1] == '\0' &&
                std::string_view{text.data(), name.size()} == name;
     }
@@ -131,6 +138,8 @@ private:
     std::uint32_t count_ = 0;
     std::uint64_t names_offset_ = 0;
     std::uint64_t names_size_ = 0;
+    std::array<char, 1024> first_names_{};  ///< mostly all of them
+    std::size_t first_names_size_ = 0;
     std::array<Elf64_Shdr, 64> chunk_{};
     std::uint32_t first_ = 0;
     std::uint32_t loaded_ = 0;
@@ -194,9 +203,12 @@ std::vector<std::string> needed_libraries(const char* file_name) {
         Elf64_Shdr dynamic;
         Elf64_Shdr strings;
         if (!sections.at(i, dynamic) || dynamic.sh_type != SHT_DYNAMIC || !sections.at(dynamic.sh_link, strings)) continue;
-        for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic.sh_size; at += sizeof(Elf64_Dyn)) {
-            Elf64_Dyn entry;
-            if (!file.read(dynamic.sh_offset + at, &entry, sizeof entry) || entry.d_tag == DT_NULL) break;
+        // They stand before all others.
+        std::array<Elf64_Dyn, 64> entries;
+        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(entries.size(), dynamic.sh_size / sizeof(Elf64_Dyn)));
+        if (!file.read(dynamic.sh_offset, entries.data(), count * sizeof(Elf64_Dyn))) continue;
+        for (const Elf64_Dyn& entry : std::span{entries}.first(count)) {
+            if (entry.d_tag == DT_NULL) break;
             if (entry.d_tag == DT_NEEDED) names.push_back(string_at(file, strings, entry.d_un.d_val));
         }
     }

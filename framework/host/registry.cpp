@@ -32,6 +32,13 @@ Diagnostic shadowed_note(std::string_view stage, const PluginFile& used, const P
     return diagnostic;
 }
 
+/// The file itself, where links lead to it; the path as it is if they lead nowhere.
+fs::path real_path(const fs::path& path) {
+    std::error_code error;
+    fs::path canonical = fs::canonical(path, error);
+    return error ? path : canonical;
+}
+
 }  // namespace
 
 Diagnostic duplicate_stage(std::string_view stage, const fs::path& first, const fs::path& second) {
@@ -50,7 +57,7 @@ Registry::Registry(std::vector<SearchPlace> places) : places_{std::move(places)}
         if (fs::is_directory(status)) {
             scan_directory(i);
         } else if (fs::exists(status)) {
-            add_file(places_[i].path, i, places_[i].named());
+            add_file(real_path(places_[i].path), i, places_[i].named());
         } else if (places_[i].named()) {
             missing_.push_back(missing_place(places_[i]));
         }
@@ -63,19 +70,19 @@ Registry& Registry::operator=(Registry&&) noexcept = default;
 
 void Registry::scan_directory(std::size_t place) {
     std::error_code error;
-    std::vector<fs::path> files;
-    for (fs::directory_iterator entry{places_[place].path, error}, end; !error && entry != end; entry.increment(error)) {
-        if (entry->path().extension() == ".so") files.push_back(entry->path());
+    const fs::path directory = fs::canonical(places_[place].path, error);
+    std::vector<fs::directory_entry> files;
+    for (fs::directory_iterator entry{directory, error}, end; !error && entry != end; entry.increment(error)) {
+        if (entry->path().extension() == ".so") files.push_back(*entry);
     }
     std::sort(files.begin(), files.end());  // a directory's own order differs from machine to machine
-    for (const fs::path& file : files) add_file(file, place, false);
+    // To follow a path costs a system call for each of its parts; the directory's is known to hold no link.
+    for (const fs::directory_entry& file : files) add_file(file.is_symlink(error) ? real_path(file.path()) : file.path(), place, false);
 }
 
-void Registry::add_file(const fs::path& path, std::size_t place, bool named) {
-    std::error_code error;
-    const fs::path canonical = fs::canonical(path, error);
+void Registry::add_file(fs::path real_path, std::size_t place, bool named) {
     PluginFile file;
-    file.path = error ? path : canonical;
+    file.path = std::move(real_path);
     file.place = place;
     file.named = named;
     if (std::any_of(files_.begin(), files_.end(), [&](const PluginFile& known) { return known.path == file.path; })) return;

@@ -63,7 +63,7 @@ public:
 
 private:
     void scan_directory(std::size_t place);
-    void add_file(const std::filesystem::path& path, std::size_t place, bool named);
+    void add_file(std::filesystem::path real_path, std::size_t place, bool named);
     bool load(PluginFile& file);
 
     std::vector<SearchPlace> places_;

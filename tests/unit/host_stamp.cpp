@@ -9,10 +9,12 @@
 
 #include <doctest/doctest.h>
 
+#include <elf.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <string>
 
 using namespace adpipe;
@@ -73,6 +75,33 @@ TEST_CASE("a plugin cut off anywhere is refused, not trusted") {
         // The table of sections is at the end of the file.
         CHECK(reading.status == (size < 4 ? StampStatus::not_elf : StampStatus::damaged));
     }
+}
+
+TEST_CASE("the stamp is found where the names of sections are long") {
+    std::string bytes{MappedFile::open(good_plugin)->text()};
+    const auto read = [&](auto& into, std::size_t at) { std::memcpy(&into, bytes.data() + at, sizeof into); };
+    const auto write = [&](const auto& from, std::size_t at) { std::memcpy(bytes.data() + at, &from, sizeof from); };
+    Elf64_Ehdr header;
+    read(header, 0);
+    const auto section = [&](std::size_t i) { return header.e_shoff + i * sizeof(Elf64_Shdr); };
+    Elf64_Shdr names;
+    read(names, section(header.e_shstrndx));
+    constexpr std::size_t more = 5000;
+    const std::string longer = std::string(more, 'x') + bytes.substr(names.sh_offset, names.sh_size);
+    names.sh_offset = bytes.size();
+    names.sh_size = longer.size();
+    bytes += longer;
+    write(names, section(header.e_shstrndx));
+    for (std::size_t i = 0; i < header.e_shnum; ++i) {
+        Elf64_Shdr moved;
+        read(moved, section(i));
+        moved.sh_name += more;
+        write(moved, section(i));
+    }
+    const test::TemporaryDirectory directory;
+    const StampReading reading = read_stamp(directory.write("long.so", bytes).c_str());
+    REQUIRE(reading.status == StampStatus::found);
+    CHECK(stamp_text(reading.abi.plugin_name, sizeof reading.abi.plugin_name) == "toys");
 }
 
 TEST_CASE("a header with any byte wrong is read without harm") {
