@@ -67,6 +67,7 @@ private:
 
 void write_tsv(const GraphModel& graph, const Layers& layers) {
     std::string text;
+    text.reserve(Output::piece + 4096);
     for (const char* name : member_columns) text += (text.empty() ? "" : "\t") + std::string{name};
     text += '\n';
     std::vector<std::string> modules;

@@ -13,18 +13,20 @@ namespace adpipe::cli {
 
 void prepare_heap() noexcept {
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    constexpr int step = 16 << 20;
+    constexpr int step = 512 << 20;
     constexpr std::uintptr_t huge_page = 2 << 20;
     const auto begin = reinterpret_cast<std::uintptr_t>(::sbrk(0));
-    mallopt(M_MMAP_THRESHOLD, step);
+    mallopt(M_MMAP_THRESHOLD, 16 << 20);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_TOP_PAD, step);
     void* volatile more = std::malloc(1 << 20);  // grows the heap by a step; volatile, or the compiler leaves it out
+    const auto used_to = reinterpret_cast<std::uintptr_t>(more);
     std::free(more);
     const auto end = reinterpret_cast<std::uintptr_t>(::sbrk(0));
     const std::uintptr_t from = (begin + huge_page - 1) / huge_page * huge_page;
     const std::uintptr_t to = end / huge_page * huge_page;
-    if (from < to) (void)::madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+    if (from >= to || ::madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE) != 0) return;
+    if (used_to < from) more = std::malloc(from - used_to);  // never touched, never freed: what comes lies on huge pages from the start
 #endif
 }
 

@@ -103,6 +103,12 @@ void tell_timings(const RunResult& result) {
     tell(aligned(rows));
 }
 
+/// The process ends soon after a run, and the system takes its memory back faster than destructors take apart what a run made.
+void keep_to_the_end(const std::vector<Artifact>& artifacts) {
+    static auto* const kept = new std::vector<Artifact>;
+    kept->insert(kept->end(), artifacts.begin(), artifacts.end());
+}
+
 }  // namespace
 
 void PipelineOptions::add_to(CommandLine& line) {
@@ -168,6 +174,7 @@ int run_prepared(const Preparation& preparation, const PipelineOptions& options,
     settings.stop = &stop.flag();
     ConsoleListener listener{*preparation.plan, options};
     result = execute(*preparation.plan, settings, listener);
+    keep_to_the_end(result.kept);
     listener.clear_progress();
     show(result.errors);
     if (options.narrate && !options.quiet && !options.json) tell_files(result);
