@@ -187,19 +187,35 @@ std::string where_it_failed(const Run& run, const PlannedStage& stage, Clock::du
     return fmt::format("in stage '{}'{}, after {}", stage.id, from, elapsed_text(elapsed));
 }
 
-void create_and_run(const PlannedStage& planned, StageContext& context) {
+std::unique_ptr<Stage> create(const PlannedStage& planned) { return std::unique_ptr<Stage>{planned.decl->create(planned.options)}; }
+
+/// The stages, each told that a run begins. What cannot be made stays null: it is tried again, and reported, when its turn comes.
+std::vector<std::unique_ptr<Stage>> prepare_stages(Run& run) {
+    std::vector<std::unique_ptr<Stage>> stages(run.plan.stages.size());
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        const StageContext context{run, i};
+        try {
+            stages[i] = create(run.plan.stages[i]);
+            if (stages[i] != nullptr) stages[i]->prepare(context);
+        } catch (...) {
+        }
+    }
+    return stages;
+}
+
+void run_prepared(const PlannedStage& planned, std::unique_ptr<Stage> stage, StageContext& context) {
     if (auto wrong = digest_fault(context.inputs())) throw Error(std::move(*wrong));
-    const std::unique_ptr<Stage> stage{planned.decl->create(planned.options)};
+    if (stage == nullptr) stage = create(planned);
     if (stage == nullptr) throw Error("ADP-RUN-003", fmt::format("stage '{}' could not be made: its create() returned null", planned.id));
     stage->run(context);
 }
 
 /// The one place that calls a plugin's stage. Copies the text of whatever it throws; keeps no exception.
-std::vector<Diagnostic> run_stage(Run& run, const PlannedStage& planned, StageContext& context) {
+std::vector<Diagnostic> run_stage(Run& run, const PlannedStage& planned, std::unique_ptr<Stage> stage, StageContext& context) {
     std::vector<Diagnostic> errors;
     const Clock::time_point start = Clock::now();
     try {
-        create_and_run(planned, context);
+        run_prepared(planned, std::move(stage), context);
         context.stage_report().elapsed = Clock::now() - start;
         if (!context.stop_requested()) context.check_outputs();
     } catch (const Error& error) {
@@ -224,11 +240,12 @@ RunResult execute(const Plan& plan, const RunSettings& settings, RunListener& li
     RunResult result;
     Run run{plan, settings, listener, plan.given, {}, {}};
     const auto is_stopped = [&] { return settings.stop != nullptr && settings.stop->load(); };
+    std::vector<std::unique_ptr<Stage>> stages = prepare_stages(run);
     for (std::size_t i = 0; i < plan.stages.size() && !is_stopped(); ++i) {
         const PlannedStage& planned = plan.stages[i];
         listener.stage_started(planned, i, plan.stages.size());
         StageContext context{run, i};
-        result.errors = run_stage(run, planned, context);
+        result.errors = run_stage(run, planned, std::move(stages[i]), context);
         if (is_stopped()) result.errors.clear();  // it failed because it was told to stop
         if (is_stopped() || !result.errors.empty()) break;
         listener.stage_finished(context.stage_report());

@@ -3,7 +3,7 @@
 #include <adpipe/plugin.hpp>
 
 #include <array>
-#include <future>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -35,20 +35,22 @@ public:
 
     explicit EvidenceAlign(Options given) : options_(std::move(given)) {}
 
+    /// YAML takes its time: the trace is read, and its names and the ops are looked through, meanwhile.
+    void prepare(const Context& context) override {
+        reading_rules_.emplace([file = options_.rules.empty() ? context.data_file("rules/kernels.yaml") : options_.rules] { return align::read_launch_rules(file); });
+    }
+
     void run(Context& context) override {
         const auto graph = context.in_shared<GraphModel>("graph");
         const auto layers = context.in_shared<Layers>("layers");
         if (layers->graph_digest != graph->digest()) {
             throw std::logic_error("the layers belong to another graph than the one to align with");
         }
-        // YAML takes its time: the kernels' names and the ops are looked through meanwhile.
-        const std::shared_future<align::LaunchRules> rules =
-            std::async(std::launch::async | std::launch::deferred,
-                       [file = options_.rules.empty() ? context.data_file("rules/kernels.yaml") : options_.rules] { return align::read_launch_rules(file); });
+        if (!reading_rules_) prepare(context);
         const auto window = context.in_shared<Window>("window");
         const auto companion = context.maybe<Window>("companion");
         align::CompanionUse use;
-        const auto attribution = align::attribute(*graph, *layers, window, rules, companion, use);
+        const auto attribution = align::attribute(*graph, *layers, window, *reading_rules_, companion, use);
         if (companion && use.asked > 0 && use.answered == 0) context.report(unfit(*companion, use));
         if (const Nanoseconds total = total_of(*attribution); attribution->attributed_ns * 2 < total) context.report(unplaced(*window, *attribution));
         context.summary(describe(*attribution));
@@ -91,6 +93,7 @@ private:
     }
 
     Options options_;
+    std::optional<shared::Beside<align::LaunchRules>> reading_rules_;
 };
 
 }  // namespace

@@ -39,10 +39,10 @@ struct Answer {
 
 class Attributor {
 public:
-    Attributor(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window, std::shared_future<LaunchRules> rules,
+    Attributor(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window, shared::Beside<LaunchRules>& rules,
                std::shared_ptr<const Window> companion)
         : window_(std::move(window)), trace_(*window_->trace), ops_(graph, layers), names_(trace_), ranges_(trace_.annotations),
-          rules_(std::move(rules)), model_(rules_.get(), names_.names()),
+          rules_(rules), model_(rules_.get(), names_.names()),
           scopes_(trace_, ranges_, ops_, ScopeTable::Calls::used), result_(std::make_shared<Attribution>()) {
         result_->graph_digest = graph.digest();
         result_->window = window_;
@@ -494,7 +494,7 @@ private:
     OpTable ops_;
     NameTable names_;
     RangeIndex ranges_;
-    std::shared_future<LaunchRules> rules_;  ///< being read while the names and ranges are looked through
+    shared::Beside<LaunchRules>& rules_;  ///< being read while the names and ranges are looked through
     LaunchModel model_;
     ScopeTable scopes_;
     std::optional<Companion> companion_;
@@ -514,8 +514,8 @@ private:
 }  // namespace
 
 std::shared_ptr<const Attribution> attribute(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window,
-                                             std::shared_future<LaunchRules> rules, std::shared_ptr<const Window> companion, CompanionUse& use) {
-    Attributor attributor(graph, layers, std::move(window), std::move(rules), std::move(companion));
+                                             shared::Beside<LaunchRules>& rules, std::shared_ptr<const Window> companion, CompanionUse& use) {
+    Attributor attributor(graph, layers, std::move(window), rules, std::move(companion));
     auto attribution = attributor.run();
     use = attributor.companion_use();
     return attribution;

@@ -2,13 +2,14 @@
 
 #include "launch_rules.hpp"
 
+#include "../shared/beside.hpp"
+
 #include <adpipe/model/attribution.hpp>
 #include <adpipe/model/graph_fwd.hpp>
 #include <adpipe/model/layers.hpp>
 #include <adpipe/model/window.hpp>
 
 #include <cstddef>
-#include <future>
 #include <memory>
 
 namespace adpipe::align {
@@ -23,6 +24,6 @@ struct CompanionUse {
 /// Puts the kernels of a window onto the ops of a graph. `companion`: the steps of another recording of the same model, or null;
 /// `use` gets what became of it. `rules` may still be being read.
 std::shared_ptr<const Attribution> attribute(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window,
-                                             std::shared_future<LaunchRules> rules, std::shared_ptr<const Window> companion, CompanionUse& use);
+                                             shared::Beside<LaunchRules>& rules, std::shared_ptr<const Window> companion, CompanionUse& use);
 
 }  // namespace adpipe::align

@@ -6,10 +6,12 @@
 
 #include <adpipe/plugin.hpp>
 
+#include "../shared/beside.hpp"
+
 #include <array>
 #include <filesystem>
-#include <future>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,26 +24,42 @@ constexpr std::array graph_input{port<GraphModel>("graph", "The model graph.")};
 constexpr std::array layers_output{port<Layers>("layers", "Layer, group and reason of every node.")};
 
 /// Reads the common rules and, if given, the user's; decides; publishes.
-void run_strategy(Context& context, const std::filesystem::path& more_rules, NameUse names, const char* strategy) {
-    const auto graph = context.in_shared<GraphModel>("graph");
-    // Reading the rules takes as long as following the flow of a large graph, and needs nothing of it.
-    auto reading_rules = std::async(std::launch::async | std::launch::deferred, [&, common = context.data_file("rules/common.yaml")] {
-        member::Rules rules;
-        rules.add_file(common);
-        if (!more_rules.empty()) rules.add_file(more_rules);
-        return rules;
-    });
-    std::vector<member::FlowGraph> flows = member::flow_graphs(*graph);
-    const member::Rules rules = reading_rules.get();
-    std::vector<Diagnostic> notes;
-    auto layers = std::make_shared<Layers>(member::members_by_dataflow(*graph, std::move(flows), rules, names, notes));
-    layers->strategy = strategy;
-    for (Diagnostic& note : notes) context.report(std::move(note));
-    context.summary(member::describe(*graph, *layers));
-    context.out<Layers>("layers", std::shared_ptr<const Layers>{std::move(layers)});
-}
+class DataflowStrategy : public Stage {
+protected:
+    DataflowStrategy(std::filesystem::path more_rules, NameUse names, const char* strategy)
+        : more_rules_(std::move(more_rules)), names_(names), strategy_(strategy) {}
 
-class MemberDataflow final : public Stage {
+    /// Reading the rules takes as long as parsing a large graph, and needs nothing of it.
+    void prepare(const Context& context) override {
+        reading_rules_.emplace([common = context.data_file("rules/common.yaml"), more = more_rules_] {
+            member::Rules rules;
+            rules.add_file(common);
+            if (!more.empty()) rules.add_file(more);
+            return rules;
+        });
+    }
+
+    void run(Context& context) override {
+        const auto graph = context.in_shared<GraphModel>("graph");
+        std::vector<member::FlowGraph> flows = member::flow_graphs(*graph);
+        if (!reading_rules_) prepare(context);
+        const member::Rules& rules = reading_rules_->get();
+        std::vector<Diagnostic> notes;
+        auto layers = std::make_shared<Layers>(member::members_by_dataflow(*graph, std::move(flows), rules, names_, notes));
+        layers->strategy = strategy_;
+        for (Diagnostic& note : notes) context.report(std::move(note));
+        context.summary(member::describe(*graph, *layers));
+        context.out<Layers>("layers", std::shared_ptr<const Layers>{std::move(layers)});
+    }
+
+private:
+    std::filesystem::path more_rules_;
+    NameUse names_;
+    const char* strategy_;
+    std::optional<shared::Beside<member::Rules>> reading_rules_;
+};
+
+class MemberDataflow final : public DataflowStrategy {
 public:
     struct Options {
         std::filesystem::path rules;
@@ -62,16 +80,11 @@ public:
                                     {.choices = "use|ignore"})};
     }
 
-    explicit MemberDataflow(Options given) : options_(std::move(given)) {}
-    void run(Context& context) override {
-        run_strategy(context, options_.rules, options_.names == "use" ? NameUse::use : NameUse::ignore, name);
-    }
-
-private:
-    Options options_;
+    explicit MemberDataflow(Options given)
+        : DataflowStrategy(std::move(given.rules), given.names == "use" ? NameUse::use : NameUse::ignore, name) {}
 };
 
-class MemberModulePath final : public Stage {
+class MemberModulePath final : public DataflowStrategy {
 public:
     struct Options {
         std::filesystem::path rules;
@@ -87,11 +100,7 @@ public:
         return std::array{option<&Options::rules>("rules", "A rules file for the model family, read after the common one.")};
     }
 
-    explicit MemberModulePath(Options given) : options_(std::move(given)) {}
-    void run(Context& context) override { run_strategy(context, options_.rules, NameUse::first, name); }
-
-private:
-    Options options_;
+    explicit MemberModulePath(Options given) : DataflowStrategy(std::move(given.rules), NameUse::first, name) {}
 };
 
 class MemberVote final : public Stage {

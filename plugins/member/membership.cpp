@@ -9,8 +9,9 @@
 #include "layer_table.hpp"
 #include "reasons.hpp"
 
+#include "../shared/beside.hpp"
+
 #include <algorithm>
-#include <future>
 #include <map>
 #include <memory>
 #include <set>
@@ -145,9 +146,17 @@ private:
 
     void solve(Root& root) {
         const std::vector<Verdict> verdicts = solve_layers(root);
-        auto finding_groups = std::async(std::launch::async | std::launch::deferred,
-                                         [&] { return GroupFinder(root.flow, root.table, root.names, rules_, verdicts).find(); });
+        constexpr std::size_t worth_a_thread = 1000;
         ReasonWriter reasons(root.flow, root.table, root.names, layers_);
+        const auto write = [&] { return write_places(root, verdicts, reasons); };
+        shared::Beside<std::size_t> writing_places(write, root.flow.places().size() >= worth_a_thread);
+        const std::vector<GroupLabel> groups = GroupFinder(root.flow, root.table, root.names, rules_, verdicts).find();
+        writing_places.get();
+        write_groups(root, groups);
+    }
+
+    /// Layer, stack and reason of each vertex of the root. Returns how many it has.
+    std::size_t write_places(const Root& root, const std::vector<Verdict>& verdicts, ReasonWriter& reasons) {
         std::vector<TextId> stack_of_container;
         for (const LayerContainer& container : root.names.containers()) stack_of_container.push_back(layers_.text_id(container.stack));
         const std::vector<std::int32_t> stacks = find_stacks(root, verdicts);
@@ -166,7 +175,7 @@ private:
             }
         }
         for (const FlowGraph::Call& call : root.flow.calls()) write_call(root, call, verdicts);
-        write_groups(root, finding_groups.get());
+        return root.flow.places().size();
     }
 
     void write_groups(const Root& root, const std::vector<GroupLabel>& groups) {

@@ -110,6 +110,31 @@ public:
     void run(Context& context) override { context.write_file("sub/shown.txt", context.in<Layers>("layers").strategy); }
 };
 
+/// Writes down when it is prepared and run; fails to be made, or to be prepared, as told.
+std::vector<std::string> happened;
+class Eager : public Stage {
+public:
+    struct Options {
+        std::string fails;
+    };
+    static constexpr const char* name = "render.eager";
+    static constexpr const char* summary = "";
+    static constexpr const char* doc = "";
+    static constexpr PortDecl inputs[] = {port<GraphModel>("graph")};
+    static constexpr auto options() { return std::array{option<&Options::fails>("fails", "")}; }
+    explicit Eager(Options options) : options_{std::move(options)} {
+        if (options_.fails == "create") throw Error("ADP-TEST-001", "cannot be made");
+    }
+    void prepare(const Context& context) override {
+        happened.push_back("prepare " + context.pipeline());
+        if (options_.fails == "prepare") throw Error("ADP-TEST-002", "cannot be prepared");
+    }
+    void run(Context& context) override { happened.push_back("run on " + std::to_string(context.in<GraphModel>("graph").size())); }
+
+private:
+    Options options_;
+};
+
 class Compare : public Stage {
 public:
     static constexpr const char* name = "render.compare";
@@ -122,7 +147,7 @@ public:
     }
 };
 
-constexpr StageDecl stages[] = {stage<Parse>(), stage<Member>(), stage<Refine>(), stage<Vote>(), stage<Render>(), stage<Show>(), stage<Compare>()};
+constexpr StageDecl stages[] = {stage<Parse>(), stage<Member>(), stage<Refine>(), stage<Vote>(), stage<Render>(), stage<Show>(), stage<Compare>(), stage<Eager>()};
 
 Registry test_registry() {
     Registry registry;
@@ -172,6 +197,23 @@ TEST_CASE("stages are connected by what they make") {
     CHECK(outcome.printed == "test");
     CHECK(outcome.result.ok());
     CHECK(outcome.result.stages.back().summary == std::vector<std::string>{"rendered"});
+}
+
+TEST_CASE("stages are prepared before the first one runs") {
+    const auto events = [](const std::string& fails) {
+        PipelineBuilder pipeline{"test"};
+        pipeline.add("parse.test");
+        pipeline.add("render.eager");
+        pipeline.add("render.eager").id("second").with("fails", fails);
+        happened.clear();
+        std::string messages = run(pipeline).messages;
+        if (!messages.empty()) happened.push_back(std::move(messages));
+        return happened;
+    };
+    CHECK(events("") == std::vector<std::string>{"prepare test", "prepare test", "run on 2", "run on 2"});
+    // Where a stage is at fault, those before it have run: what they say comes first.
+    CHECK(events("prepare") == std::vector<std::string>{"prepare test", "prepare test", "run on 2", "run on 2"});
+    CHECK(events("create") == std::vector<std::string>{"prepare test", "run on 2", "ADP-TEST-001 cannot be made"});
 }
 
 TEST_CASE("an artifact goes after its last use") {

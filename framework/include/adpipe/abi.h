@@ -10,7 +10,7 @@
 
 #define ADPIPE_ABI_MAGIC "ADPIPE\1"
 /* Bumped on every incompatible change of a header under adpipe/. */
-#define ADPIPE_ABI_EPOCH 1u
+#define ADPIPE_ABI_EPOCH 2u
 
 enum {
     ADPIPE_ABI_CXX11_STRINGS = 1u << 0,     /* _GLIBCXX_USE_CXX11_ABI */

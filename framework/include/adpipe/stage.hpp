@@ -39,7 +39,7 @@ struct Terminal {
     int columns = 100;
 };
 
-/// A stage's view of the run. Valid only during Stage::run; call it from the thread that runs the stage.
+/// A stage's view of the run. Valid only during Stage::prepare and Stage::run; call it from the thread that runs the stage.
 class ADPIPE_EXPORT Context {
 public:
     virtual ~Context();
@@ -109,6 +109,11 @@ public:
 
     /// Reads inputs, publishes outputs. May throw Error, or anything else derived from std::exception.
     virtual void run(Context& context) = 0;
+
+    /// Called before the first stage of the pipeline runs, when there are no inputs yet. May begin, on a thread of its own, what needs none, such
+    /// as reading a file of rules; that thread must not use the context, and ends with the stage. Where this throws, run() is called nevertheless,
+    /// and is to say what is wrong.
+    virtual void prepare(const Context& /*context*/) {}
 };
 
 /// An optional input beside a required one of the same type is only connected by hand (`from:`).
