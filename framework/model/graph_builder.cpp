@@ -49,6 +49,7 @@ GraphBuilder::~GraphBuilder() = default;
 
 void GraphBuilder::reserve(std::size_t vertices, std::size_t edges) {
     storage_->vertices.reserve(vertices);
+    storage_->names.reserve(vertices / 4);  // unlike the others, it is filled at once
     working_->edges.reserve(edges);
 }
 
@@ -64,21 +65,21 @@ void GraphBuilder::begin_module(std::string_view name, std::uint32_t line) {
 
 std::string_view GraphBuilder::intern(std::string_view text) { return storage_->arena.copy(text); }
 
-GraphBuilder::Added GraphBuilder::add(Vertex vertex) {
+GraphBuilder::Added GraphBuilder::add(const Vertex& vertex) {
     auto& vertices = storage_->vertices;
     if (storage_->modules.empty()) begin_module("(root)", 0);
     if (vertices.size() >= no_vertex / 2) throw Error("ADP-GRAPH-002", "more than 2,147,483,647 vertices in one graph");
-    vertex.module = static_cast<std::uint16_t>(storage_->modules.size() - 1);
-    const std::uint64_t hash = text_hash(vertex.name, vertex.module);
-    const VertexId known = storage_->names.find(hash, [&](VertexId v) {
-        return vertices[v].module == vertex.module && vertices[v].name == vertex.name;
+    const auto module = static_cast<std::uint16_t>(storage_->modules.size() - 1);
+    const std::uint64_t hash = text_hash(vertex.name, module);
+    const auto id = static_cast<VertexId>(vertices.size());
+    const VertexId known = storage_->names.find_or_insert(hash, id, [&](VertexId v) {
+        return vertices[v].module == module && vertices[v].name == vertex.name;
     });
     if (known != no_vertex) return {known, false};
-    if (vertex.kind == VertexKind::op) vertex.op = op_name(vertex.target);
-    const auto id = static_cast<VertexId>(vertices.size());
-    storage_->names.insert(hash, id);
     storage_->digest = mix64(storage_->digest ^ hash, static_cast<std::uint64_t>(vertex.kind));
-    vertices.push_back(vertex);
+    Vertex& added = vertices.emplace_back(vertex);
+    added.module = module;
+    if (added.kind == VertexKind::op) added.op = op_name(added.target);
     return {id, true};
 }
 

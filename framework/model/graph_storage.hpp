@@ -24,44 +24,50 @@ private:
 };
 
 /// Vertices by (module, name): open addressing, size a power of two, at most half full. A slot holds 32 bits of the hash beside the id, so
-/// that a search touches the vertex itself only where the names are very probably equal.
+/// that a search touches the vertex itself only where the names are very probably equal, and growing touches no vertex at all.
 class NameTable {
 public:
+    /// Makes room for that many, so that it need not grow on the way.
+    void reserve(std::size_t vertices) {
+        std::size_t size = slots_.size();
+        while (size < vertices * 2) size *= 2;
+        if (size > slots_.size()) grow_to(size);
+    }
     /// The vertex whose name `is_wanted(VertexId)` accepts among those of that hash, or no_vertex.
     template <class IsWanted>
     VertexId find(std::uint64_t hash, IsWanted is_wanted) const {
-        const std::size_t mask = slots_.size() - 1;
-        const auto tag = static_cast<std::uint32_t>(hash >> 32);
-        for (std::size_t i = hash & mask; slots_[i].vertex != no_vertex; i = (i + 1) & mask) {
-            if (slots_[i].tag == tag && is_wanted(slots_[i].vertex)) return slots_[i].vertex;
-        }
-        return no_vertex;
+        return slots_[slot_of(tag_of(hash), is_wanted)].vertex;
     }
-    /// Adds a vertex that is not there.
-    void insert(std::uint64_t hash, VertexId vertex) {
-        if ((size_ + 1) * 2 > slots_.size()) grow();
-        place({static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(hash >> 32), vertex});
+    /// The same; where there is none, adds `vertex`.
+    template <class IsWanted>
+    VertexId find_or_insert(std::uint64_t hash, VertexId vertex, IsWanted is_wanted) {
+        if ((size_ + 1) * 2 > slots_.size()) grow_to(slots_.size() * 2);
+        Slot& slot = slots_[slot_of(tag_of(hash), is_wanted)];
+        if (slot.vertex != no_vertex) return slot.vertex;
+        slot = {tag_of(hash), vertex};
         ++size_;
+        return no_vertex;
     }
 
 private:
     struct Slot {
-        std::uint32_t low = 0;  ///< low bits of the hash: where the slot wants to be
-        std::uint32_t tag = 0;  ///< high bits
+        std::uint32_t tag = 0;  ///< its low bits say where the slot wants to be
         VertexId vertex = no_vertex;
     };
 
-    void place(const Slot& slot) {
+    static std::uint32_t tag_of(std::uint64_t hash) noexcept { return static_cast<std::uint32_t>(hash >> 32); }
+    template <class IsWanted>
+    std::size_t slot_of(std::uint32_t tag, IsWanted is_wanted) const {
         const std::size_t mask = slots_.size() - 1;
-        std::size_t i = slot.low & mask;
-        while (slots_[i].vertex != no_vertex) i = (i + 1) & mask;
-        slots_[i] = slot;
+        std::size_t i = tag & mask;
+        while (slots_[i].vertex != no_vertex && (slots_[i].tag != tag || !is_wanted(slots_[i].vertex))) i = (i + 1) & mask;
+        return i;
     }
-    void grow() {
-        LargeArray<Slot> old(slots_.size() * 2);
+    void grow_to(std::size_t size) {
+        LargeArray<Slot> old(size);
         old.swap(slots_);
         for (const Slot& slot : old) {
-            if (slot.vertex != no_vertex) place(slot);
+            if (slot.vertex != no_vertex) slots_[slot_of(slot.tag, [](VertexId) { return false; })] = slot;
         }
     }
 

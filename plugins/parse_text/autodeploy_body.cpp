@@ -392,6 +392,13 @@ std::string_view without_last_number(std::string_view name) {
     return end > 0 && end < name.size() && name[end - 1] == '_' ? name.substr(0, end - 1) : name;
 }
 
+/// What names of one kind have in common, and soon compared.
+std::string_view last_letters(std::string_view name) {
+    constexpr std::size_t most = 3;
+    const std::string_view text = without_last_number(name);
+    return text.substr(text.size() - std::min(most, text.size()));
+}
+
 /// "aten.add.Tensor" named "model_layers_5_add_14", "auto_deploy.x.default" named "x_default_3".
 bool is_named_by_op(const Vertex& op) {
     std::string_view name = without_last_number(op.name);
@@ -417,14 +424,23 @@ std::uint64_t kind_of_name(std::string_view name) {
 /// Ops of one kind are numbered, and in every layer they have the same names but for the numbers: add, add_1, model_layers_5_add_14. What has a name
 /// of that kind is probably an op too, and no weight.
 void AutodeployBody::warn_of_missing_ops() {
-    std::unordered_set<std::uint64_t> named_by_op;
-    for (VertexId v = first_vertex_; v < builder_.size(); ++v) {
-        const Vertex& op = builder_.vertex(v);
-        if (op.kind == VertexKind::op && is_named_by_op(op)) named_by_op.insert(kind_of_name(op.name));
-    }
+    std::vector<VertexId> doubtful;
+    std::vector<std::string_view> endings;
     for (VertexId v = first_vertex_; v < builder_.size(); ++v) {
         const Vertex& weight = builder_.vertex(v);
         if (weight.kind != VertexKind::weight || ends_with(weight.name, "weight") || ends_with(weight.name, "bias")) continue;
+        doubtful.push_back(v);
+        const std::string_view ending = last_letters(weight.name);
+        if (std::find(endings.begin(), endings.end(), ending) == endings.end()) endings.push_back(ending);
+    }
+    std::unordered_set<std::uint64_t> named_by_op;
+    for (VertexId v = first_vertex_; v < builder_.size() && !doubtful.empty(); ++v) {
+        const Vertex& op = builder_.vertex(v);
+        if (op.kind != VertexKind::op || std::find(endings.begin(), endings.end(), last_letters(op.name)) == endings.end()) continue;
+        if (is_named_by_op(op)) named_by_op.insert(kind_of_name(op.name));
+    }
+    for (const VertexId v : doubtful) {
+        const Vertex& weight = builder_.vertex(v);
         if (named_by_op.count(kind_of_name(weight.name)) == 0) continue;
         findings_.warning("ADP-AD-012", "%" + std::string{weight.name} + " is taken for a weight since no line defines it, but it is named like an op",
                           weight.name.data(), "if it is one, lines of the dump are missing");

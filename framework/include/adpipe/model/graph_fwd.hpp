@@ -165,7 +165,7 @@ public:
         bool is_new;  ///< false: the name was there already, `vertex` is that one, and nothing was added
     };
     /// Adds a vertex to the current module (`module` and `op` are set for you).
-    Added add(Vertex vertex);
+    Added add(const Vertex& vertex);
     /// The vertex of that name in the current module, or no_vertex.
     VertexId find(std::string_view name) const noexcept;
     const Vertex& vertex(VertexId v) const noexcept;
