@@ -190,9 +190,9 @@ private:
         return id;
     }
 
-    /// Texts are interned and neighbours are alike: one look decides for a thousand weights.
+    /// Neighbours are mostly alike.
     bool has_number_type(const Vertex& vertex) {
-        if (vertex.dtype.data() != last_dtype_.data() || vertex.dtype.size() != last_dtype_.size()) {
+        if (vertex.dtype != last_dtype_) {
             last_dtype_ = vertex.dtype;
             last_is_number_ = is_number_type(vertex.dtype);
         }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
 
 namespace adpipe::member {
 
@@ -64,22 +63,27 @@ std::span<const FlowId> GroupFinder::weights(FlowId v) const {
 
 /// Which weights and ops each layer has, for rules that ask.
 void GroupFinder::read_features() {
-    features_of_.resize(layer_slots());
-    std::unordered_map<std::uint64_t, std::uint32_t> index;  // by hash of the text
-    std::unordered_set<std::uint64_t> seen;
-    const auto add = [&](std::size_t slot, std::uint64_t hash, auto text) {
-        const auto [at, is_new] = index.try_emplace(hash, static_cast<std::uint32_t>(features_.size()));
-        if (is_new) features_.push_back(text());
-        if (seen.insert(slot << 32U | at->second).second) features_of_[slot].push_back(at->second);
+    has_feature_.resize(layer_slots());
+    constexpr std::uint32_t unknown = 0xffffffffU;
+    std::vector<std::uint32_t> of_op(flow_.op_count(), unknown);
+    std::unordered_map<std::uint64_t, std::uint32_t> of_role;
+    const auto add = [&](std::uint32_t& feature, std::size_t slot, auto text) {
+        if (feature == unknown) {
+            feature = static_cast<std::uint32_t>(features_.size());
+            features_.push_back(text());
+        }
+        std::vector<std::uint8_t>& has = has_feature_[slot];
+        if (has.size() <= feature) has.resize(feature + 1, 0);
+        has[feature] = 1;
     };
     for (FlowId v = 0; v < flow_.size(); ++v) {
         if (flow_.kind(v) != VertexKind::op) continue;
         const std::size_t slot = layer_slot(verdicts_[v].layer);
-        add(slot, flow_.op_hash(v), [&] { return flow_.bare(v); });
+        add(of_op[flow_.op_index(v)], slot, [&] { return flow_.bare(v); });
         for (const FlowId weight : weights(v)) {
             const bool in_layer = table_.of_weight(weight) != no_layer;
             const std::uint64_t role = in_layer ? table_.role(weight) : hash_text(full_name(flow_.vertex(weight)));
-            add(slot, role, [&] { return weight_role(weight); });
+            add(of_role.try_emplace(role, unknown).first->second, slot, [&] { return weight_role(weight); });
         }
     }
 }
@@ -88,12 +92,15 @@ void GroupFinder::read_features() {
 bool GroupFinder::layer_allows(std::uint32_t rule, LayerIndex layer) {
     const std::vector<std::string>& wanted = rules_.groups[rule].layer_uses;
     if (wanted.empty()) return true;
-    std::vector<bool>& is_wanted = wanted_features_[rule];
-    if (is_wanted.empty()) {
-        for (const std::string_view feature : features_) is_wanted.push_back(matches_any(wanted, feature));
+    WantedFeatures& asked = wanted_features_[rule];
+    if (!asked.is_known) {
+        asked.is_known = true;
+        for (std::uint32_t feature = 0; feature < features_.size(); ++feature) {
+            if (matches_any(wanted, features_[feature])) asked.features.push_back(feature);
+        }
     }
-    const std::vector<std::uint32_t>& of_layer = features_of_[layer_slot(layer)];
-    return std::any_of(of_layer.begin(), of_layer.end(), [&](std::uint32_t feature) { return is_wanted[feature]; });
+    const std::vector<std::uint8_t>& has = has_feature_[layer_slot(layer)];
+    return std::any_of(asked.features.begin(), asked.features.end(), [&](std::uint32_t feature) { return feature < has.size() && has[feature] != 0; });
 }
 
 std::vector<std::uint32_t> GroupFinder::match_rules(FlowId v) const {

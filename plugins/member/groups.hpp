@@ -70,8 +70,12 @@ private:
     std::vector<std::uint32_t> weights_begin_;                                   ///< per vertex, into weights_
     std::vector<FlowId> weights_;                                                ///< that an op uses: the first few
     std::vector<std::string_view> features_;                                     ///< distinct roles of weights, and ops
-    std::vector<std::vector<std::uint32_t>> features_of_;                        ///< per layer slot, into features_
-    std::vector<std::vector<bool>> wanted_features_;                             ///< per rule asked for so far and feature
+    std::vector<std::vector<std::uint8_t>> has_feature_;                         ///< per layer slot and feature; none at the end are left out
+    struct WantedFeatures {
+        std::vector<std::uint32_t> features;  ///< any of these allows the rule
+        bool is_known = false;
+    };
+    std::vector<WantedFeatures> wanted_features_;  ///< per rule
 };
 
 }  // namespace adpipe::member

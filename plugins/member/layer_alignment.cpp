@@ -163,11 +163,15 @@ void LayerSolver::align(LayerIndex here, LayerIndex there) {
         std::size_t j_end = j;
         while (i_end < ours.size() && ours[i_end].role == ours[i].role) ++i_end;
         while (j_end < theirs.size() && theirs[j_end].role == theirs[j].role) ++j_end;
-        std::vector<FlowId> here_uses;
-        std::vector<FlowId> there_uses;
-        for (std::size_t k = i; k < i_end; ++k) here_uses.push_back(ours[k].vertex);
-        for (std::size_t k = j; k < j_end; ++k) there_uses.push_back(theirs[k].vertex);
-        for (const Pair& pair : pair_up(std::move(here_uses), std::move(there_uses))) queue.push_back(pair);
+        if (i_end - i == 1 && j_end - j == 1) {
+            queue.push_back({ours[i].vertex, theirs[j].vertex});
+        } else {
+            std::vector<FlowId> here_uses;
+            std::vector<FlowId> there_uses;
+            for (std::size_t k = i; k < i_end; ++k) here_uses.push_back(ours[k].vertex);
+            for (std::size_t k = j; k < j_end; ++k) there_uses.push_back(theirs[k].vertex);
+            for (const Pair& pair : pair_up(std::move(here_uses), std::move(there_uses))) queue.push_back(pair);
+        }
         i = i_end;
         j = j_end;
     }
@@ -225,9 +229,11 @@ bool LayerSolver::brings_earlier_layer(FlowId v, LayerIndex here) const {
 }
 
 void LayerSolver::step_to_users(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue) {
-    const std::span<const Use> our_uses = uses_around(pair.here, here);
-    if (our_uses.empty()) return;
-    const std::span<const Use> their_uses = uses_around(pair.there, there);
+    const std::uint32_t ours = uses_around(pair.here, here);
+    if (uses_in(known_uses_[ours]).empty()) return;
+    const std::uint32_t theirs = uses_around(pair.there, there);
+    const std::span<const Use> our_uses = uses_in(known_uses_[ours]);
+    const std::span<const Use> their_uses = uses_in(known_uses_[theirs]);
     const auto meet = [&](const Pair& next) {
         if (next.here == next.there || seen_here_[next.here] == alignment_) return;
         seen_here_[next.here] = alignment_;
@@ -259,31 +265,34 @@ void LayerSolver::step_to_users(Pair pair, LayerIndex here, LayerIndex there, st
 }
 
 /// The uses of v in a layer, or in what is open behind it, sorted by key; of equal ones, the first comes first. A layer is compared with
-/// several, the first and the last with all: what was collected is kept. Valid as long as layers are being aligned.
-std::span<const LayerSolver::Use> LayerSolver::uses_around(FlowId v, LayerIndex layer) {
+/// several, the first and the last with all: what was collected is kept. Returns its index in known_uses_.
+std::uint32_t LayerSolver::uses_around(FlowId v, LayerIndex layer) {
     std::uint32_t& index = known_uses_of_[v];
     if (index == 0 || known_uses_[index].layer != layer) {
-        std::vector<Use> uses;
-        collect_uses(v, layer, uses);
-        if (uses.size() > 1) std::stable_sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.key < b.key; });
+        const std::size_t begin = uses_.size();
+        collect_uses(v, layer, begin);
+        const auto first = uses_.begin() + static_cast<std::ptrdiff_t>(begin);
+        if (uses_.end() - first > 1) std::stable_sort(first, uses_.end(), [](const Use& a, const Use& b) { return a.key < b.key; });
         index = static_cast<std::uint32_t>(known_uses_.size());
-        known_uses_.push_back({layer, std::move(uses)});
+        known_uses_.push_back({layer, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(uses_.size())});
     }
-    return known_uses_[index].uses;
+    return index;
 }
 
-void LayerSolver::collect_uses(FlowId v, LayerIndex layer, std::vector<Use>& uses) const {
+/// Adds them to uses_, where those of this look begin at `begin`.
+void LayerSolver::collect_uses(FlowId v, LayerIndex layer, std::size_t begin) {
     for (const FlowId user : flow_.users(v)) {
         const bool around = undecided(user) ? up_[user] == layer : decided(user) && verdict_[user].layer == layer;
         if (!around || !is_op(user) || own_[user] != no_layer || constant_[user] != 0) continue;
         const auto arguments = flow_.arguments(user);
         const auto at = std::find(arguments.begin(), arguments.end(), v);
         if (at == arguments.end()) continue;
-        const bool counted = std::any_of(uses.begin(), uses.end(), [&](const Use& use) { return use.user == user; });
+        const auto first = uses_.begin() + static_cast<std::ptrdiff_t>(begin);
+        const bool counted = std::any_of(first, uses_.end(), [&](const Use& use) { return use.user == user; });
         if (counted) continue;
         std::uint64_t key = combine(flow_.op_hash(user), static_cast<std::uint64_t>(at - arguments.begin()));
-        uses.push_back({combine(combine(key, arguments.size()), flow_.literal_hash(user)), user});
-        if (through_[user] != user) collect_uses(user, layer, uses);
+        uses_.push_back({combine(combine(key, arguments.size()), flow_.literal_hash(user)), user});
+        if (through_[user] != user) collect_uses(user, layer, begin);
     }
 }
 

@@ -22,17 +22,23 @@ struct Number {
     LayerId value;
 };
 
+/// The number that begins there, if nothing but a separator or the end comes after it.
+std::optional<Number> number_at(std::string_view name, std::size_t begin) {
+    Number number{begin, begin, 0};
+    while (number.end < name.size() && is_digit(name[number.end]) && number.end - number.begin < 7) {
+        number.value = number.value * 10 + (name[number.end++] - '0');
+    }
+    const bool alone = number.end == name.size() || is_separator(name[number.end]);
+    return number.end > begin && alone ? std::optional{number} : std::nullopt;
+}
+
 /// The numbers that stand alone between separators, from left to right, none of them first.
 template <class Take>
 void for_each_number(std::string_view name, Take take) {
     for (std::size_t i = 1; i + 1 < name.size(); ++i) {
-        if (!is_separator(name[i]) || !is_digit(name[i + 1])) continue;
-        Number number{i + 1, i + 1, 0};
-        while (number.end < name.size() && is_digit(name[number.end]) && number.end - number.begin < 7) {
-            number.value = number.value * 10 + (name[number.end++] - '0');
-        }
-        if (number.end < name.size() && !is_separator(name[number.end])) continue;
-        if (!take(number)) return;
+        if (!is_separator(name[i])) continue;
+        const auto number = number_at(name, i + 1);
+        if (number && !take(*number)) return;
     }
 }
 
@@ -113,8 +119,9 @@ std::optional<LayerName> LayerNames::of_activation(std::string_view name) const 
     for (std::uint32_t i = 0; i < containers_.size(); ++i) {
         const std::string& path = containers_[i].path;
         if (name.size() <= path.size() + 1 || name.substr(0, path.size()) != path || !is_separator(name[path.size()])) continue;
-        const auto found = find_number(name);
-        if (found && found->container_end == path.size()) return LayerName{i, found->layer, name.substr(found->role_begin)};
+        // The same path was the first before a layer's number in the name of a weight, so it is here.
+        const auto number = number_at(name, path.size() + 1);
+        if (number) return LayerName{i, number->value, name.substr(std::min(number->end + 1, name.size()))};
     }
     return std::nullopt;
 }

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <set>
 #include <span>
 #include <vector>
@@ -130,8 +129,8 @@ private:
         std::uint64_t key;  ///< op, position, literals
         FlowId user;
     };
-    std::span<const Use> uses_around(FlowId v, LayerIndex layer);
-    void collect_uses(FlowId v, LayerIndex layer, std::vector<Use>& uses) const;
+    std::uint32_t uses_around(FlowId v, LayerIndex layer);
+    void collect_uses(FlowId v, LayerIndex layer, std::size_t begin);
     std::vector<Pair> pair_up(std::vector<FlowId> ours, std::vector<FlowId> theirs) const;
     bool alike(FlowId a, FlowId b, LayerIndex here, LayerIndex there);
     bool differs_by_layer_number(FlowId a, FlowId b, LayerIndex here, LayerIndex there) const;
@@ -194,11 +193,14 @@ private:
     std::vector<LayerIndex> down_;               ///< lowest layer among those that it or its descendants use
     std::vector<LayerIndex> up_values_;          ///< as up_, but not through sizes
     struct KnownUses {
-        LayerIndex layer;
-        std::vector<Use> uses;
+        LayerIndex layer = no_layer;
+        std::uint32_t begin = 0;  ///< into uses_
+        std::uint32_t end = 0;
     };
+    std::span<const Use> uses_in(const KnownUses& known) const { return {uses_.data() + known.begin, uses_.data() + known.end}; }
     std::vector<std::uint32_t> known_uses_of_;   ///< index into known_uses_, or 0
-    std::deque<KnownUses> known_uses_;           ///< spans into it stay valid as it grows
+    std::vector<KnownUses> known_uses_;
+    std::vector<Use> uses_;
     struct WeightUse {
         LayerIndex layer;
         FlowId use;
