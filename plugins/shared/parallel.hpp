@@ -1,7 +1,10 @@
 #pragma once
 
+#include "beside.hpp"
+
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <exception>
 #include <thread>
 #include <vector>
@@ -21,15 +24,14 @@ void in_parts(std::size_t count, std::size_t least, const Work& work) {
         } catch (...) {
             failures[part] = std::current_exception();
         }
+        return part;
     };
-    std::vector<std::thread> threads;
-    try {
-        for (std::size_t part = 1; part < parts; ++part) threads.emplace_back(run, part);
-    } catch (...) {  // no more threads: this one does what they were to do
-        for (std::size_t part = threads.size() + 1; part < parts; ++part) run(part);
+    {
+        std::deque<Beside<std::size_t>> others;
+        for (std::size_t part = 1; part < parts; ++part) others.emplace_back([&run, part] { return run(part); });
+        run(0);
+        for (Beside<std::size_t>& other : others) other.get();
     }
-    run(0);
-    for (std::thread& thread : threads) thread.join();
     for (const std::exception_ptr& failure : failures) {
         if (failure) std::rethrow_exception(failure);
     }
