@@ -93,7 +93,7 @@ private:
     }
 
     Options options_;
-    std::optional<shared::Beside<align::LaunchRules>> reading_rules_;
+    std::optional<Beside<align::LaunchRules>> reading_rules_;
 };
 
 }  // namespace

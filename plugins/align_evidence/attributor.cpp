@@ -39,7 +39,7 @@ struct Answer {
 
 class Attributor {
 public:
-    Attributor(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window, shared::Beside<LaunchRules>& rules,
+    Attributor(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window, Beside<LaunchRules>& rules,
                std::shared_ptr<const Window> companion)
         : window_(std::move(window)), trace_(*window_->trace), ops_(graph, layers), names_(trace_), ranges_(trace_.annotations),
           rules_(rules), model_(rules_.get(), names_.names()),
@@ -494,7 +494,7 @@ private:
     OpTable ops_;
     NameTable names_;
     RangeIndex ranges_;
-    shared::Beside<LaunchRules>& rules_;  ///< being read while the names and ranges are looked through
+    Beside<LaunchRules>& rules_;  ///< being read while the names and ranges are looked through
     LaunchModel model_;
     ScopeTable scopes_;
     std::optional<Companion> companion_;
@@ -514,7 +514,7 @@ private:
 }  // namespace
 
 std::shared_ptr<const Attribution> attribute(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window,
-                                             shared::Beside<LaunchRules>& rules, std::shared_ptr<const Window> companion, CompanionUse& use) {
+                                             Beside<LaunchRules>& rules, std::shared_ptr<const Window> companion, CompanionUse& use) {
     Attributor attributor(graph, layers, std::move(window), rules, std::move(companion));
     auto attribution = attributor.run();
     use = attributor.companion_use();

@@ -2,8 +2,7 @@
 
 #include "launch_rules.hpp"
 
-#include "../shared/beside.hpp"
-
+#include <adpipe/beside.hpp>
 #include <adpipe/model/attribution.hpp>
 #include <adpipe/model/graph_fwd.hpp>
 #include <adpipe/model/layers.hpp>
@@ -24,6 +23,6 @@ struct CompanionUse {
 /// Puts the kernels of a window onto the ops of a graph. `companion`: the steps of another recording of the same model, or null;
 /// `use` gets what became of it. `rules` may still be being read.
 std::shared_ptr<const Attribution> attribute(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window,
-                                             shared::Beside<LaunchRules>& rules, std::shared_ptr<const Window> companion, CompanionUse& use);
+                                             Beside<LaunchRules>& rules, std::shared_ptr<const Window> companion, CompanionUse& use);
 
 }  // namespace adpipe::align

@@ -48,14 +48,18 @@ std::optional<std::size_t> getitem_index(const GraphModel& graph, VertexId v) {
 
 }  // namespace
 
-std::vector<FlowGraph> flow_graphs(const GraphModel& graph) {
+std::vector<RootModule> root_modules(const GraphModel& graph) {
     std::vector<bool> called(graph.modules().size(), false);
-    for (const auto& [key, part] : find_parts(graph)) called[part] = true;
-    std::vector<FlowGraph> flows;
-    for (std::uint16_t m = 0; m < called.size(); ++m) {
-        if (!called[m]) flows.emplace_back(graph, m);
+    std::vector<bool> calls(graph.modules().size(), false);
+    for (const auto& [key, part] : find_parts(graph)) {
+        called[part] = true;
+        calls[key.first] = true;
     }
-    return flows;
+    std::vector<RootModule> roots;
+    for (std::uint16_t m = 0; m < called.size(); ++m) {
+        if (!called[m]) roots.push_back({m, calls[m]});
+    }
+    return roots;
 }
 
 /// Walks a module and the parts that it calls, adding a flow vertex per op, weight and input.

@@ -26,6 +26,7 @@ public:
     FlowId size() const { return static_cast<FlowId>(origin_.size()); }
     /// The vertex of the text that this one stands for (one of several where parts pass a value on).
     VertexId origin(FlowId v) const { return origin_[v]; }
+    std::span<const VertexId> origins() const { return origin_; }
     VertexKind kind(FlowId v) const { return kind_[v]; }
 
     /// Arguments that are vertices, by position.
@@ -102,7 +103,12 @@ private:
     std::vector<Call> calls_;
 };
 
-/// Of the modules that no other module calls, in the order of the text.
-std::vector<FlowGraph> flow_graphs(const GraphModel& graph);
+/// A module that no other module of the text calls.
+struct RootModule {
+    std::uint16_t index;
+    bool calls_parts;  ///< else its flow has a vertex for each of the module's, in their order
+};
+/// In the order of the text.
+std::vector<RootModule> root_modules(const GraphModel& graph);
 
 }  // namespace adpipe::member

@@ -31,7 +31,9 @@ public:
     /// `words`: names of modules that hold layers ("layers", "h", "block"); `compounds`: module names with a separator inside.
     LayerNames(std::vector<std::string> words, std::vector<std::string> compounds);
 
-    /// Must be called with all weight names before the first look-up.
+    /// True if a word for layers stands before a number in it.
+    bool has_layer(std::string_view name) const { return find_number(name).has_value(); }
+    /// Must be called with all weight names before the first look-up, unless one of them has a layer.
     void learn(const std::vector<std::string_view>& weights);
 
     /// For a weight's name: registers its container.

@@ -34,21 +34,24 @@ bool same_layer(const LayerName& a, const LayerName& b) { return a.container == 
 
 std::string_view full_name(const Vertex& vertex) { return vertex.module_path.empty() ? vertex.name : vertex.module_path; }
 
-LayerTable::LayerTable(const GraphModel& graph, const FlowGraph& flow, LayerNames& names,
-                       const std::vector<std::string>& weight_endings) {
+LayerTable::LayerTable(const FlowGraph& flow, const std::vector<WeightName>& weights, std::size_t containers) {
     of_weight_.assign(flow.size(), no_layer);
     is_weight_.assign(flow.size(), 0);
     role_.assign(flow.size(), 0);
-    const std::vector<Named> named = read_weights(graph, flow, names, weight_endings);
-    const std::vector<std::uint32_t> order = order_stacks(flow, named, names.containers().size());
+    for (const WeightName& weight : weights) {
+        role_[weight.position] = weight.role;
+        // An input whose name only ends like a weight's is none.
+        is_weight_[weight.position] = weight.name || flow.kind(weight.position) != VertexKind::placeholder ? 1 : 0;
+    }
+    const std::vector<std::uint32_t> order = order_stacks(flow, weights, containers);
     stack_count_ = order.size();
 
-    std::vector<std::set<LayerId>> numbers(names.containers().size());
+    std::vector<std::set<LayerId>> numbers(containers);
     const LayerName* last_inserted = nullptr;  // neighbours are mostly of one layer
-    for (const Named& weight : named) {
-        if (last_inserted != nullptr && same_layer(*last_inserted, weight.name)) continue;
-        numbers[weight.name.container].insert(weight.name.layer);
-        last_inserted = &weight.name;
+    for (const WeightName& weight : weights) {
+        if (!weight.name || (last_inserted != nullptr && same_layer(*last_inserted, *weight.name))) continue;
+        numbers[weight.name->container].insert(weight.name->layer);
+        last_inserted = &*weight.name;
     }
     for (const std::uint32_t container : order) {
         const auto first = static_cast<LayerIndex>(layers_.size());
@@ -64,10 +67,11 @@ LayerTable::LayerTable(const GraphModel& graph, const FlowGraph& flow, LayerName
     for (LayerIndex i = 0; i < size(); ++i) index.emplace(std::pair{layer(i).container, layer(i).number}, i);
     const LayerName* last_found = nullptr;
     LayerIndex found = no_layer;
-    for (const Named& weight : named) {
-        if (last_found == nullptr || !same_layer(*last_found, weight.name)) found = index.at({weight.name.container, weight.name.layer});
-        last_found = &weight.name;
-        of_weight_[weight.flow] = found;
+    for (const WeightName& weight : weights) {
+        if (!weight.name) continue;
+        if (last_found == nullptr || !same_layer(*last_found, *weight.name)) found = index.at({weight.name->container, weight.name->layer});
+        last_found = &*weight.name;
+        of_weight_[weight.position] = found;
     }
 }
 
@@ -149,49 +153,43 @@ std::vector<LayerIndex> LayerTable::reorder(const FlowGraph& flow) {
     return new_of;
 }
 
-std::vector<LayerTable::Named> LayerTable::read_weights(const GraphModel& graph, const FlowGraph& flow, LayerNames& names,
-                                                        const std::vector<std::string>& weight_endings) {
-    std::vector<std::string_view> texts;
-    std::vector<FlowId> weights;
-    for (FlowId v = 0; v < flow.size(); ++v) {
-        const Vertex& vertex = graph.vertex(flow.origin(v));
-        const bool passed_in = vertex.kind == VertexKind::placeholder && ends_like_weight(full_name(vertex), weight_endings);
+void read_weight_names(const GraphModel& graph, std::span<const VertexId> order, LayerNames& names, const std::vector<std::string>& endings,
+                       std::vector<WeightName>& into) {
+    bool any_layer = false;
+    for (std::uint32_t i = 0; i < order.size(); ++i) {
+        const Vertex& vertex = graph.vertex(order[i]);
+        const bool passed_in = vertex.kind == VertexKind::placeholder && ends_like_weight(full_name(vertex), endings);
         if (vertex.kind != VertexKind::weight && !passed_in) continue;
-        texts.push_back(full_name(vertex));
-        weights.push_back(v);
-        is_weight_[v] = 1;
+        into.push_back({i, full_name(vertex), 0, std::nullopt});
+        any_layer = any_layer || names.has_layer(into.back().text);
     }
-    names.learn(texts);
-    std::vector<Named> named;
-    named.reserve(weights.size());
+    if (!any_layer) {
+        std::vector<std::string_view> texts;
+        for (const WeightName& weight : into) texts.push_back(weight.text);
+        names.learn(texts);
+    }
     std::string_view last_prefix;  // what tells the layer ends in a separator: names that begin alike are of one layer
     LayerName last{};
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-        std::optional<LayerName> name;
-        if (!last_prefix.empty() && texts[i].starts_with(last_prefix)) {
-            name = LayerName{last.container, last.layer, texts[i].substr(last_prefix.size())};
-        } else if ((name = names.of_weight(texts[i]))) {
-            last = *name;
-            last_prefix = name->role.empty() ? std::string_view{} : texts[i].substr(0, texts[i].size() - name->role.size());
+    for (WeightName& weight : into) {
+        if (!last_prefix.empty() && weight.text.starts_with(last_prefix)) {
+            weight.name = LayerName{last.container, last.layer, weight.text.substr(last_prefix.size())};
+        } else if ((weight.name = names.of_weight(weight.text))) {
+            last = *weight.name;
+            last_prefix = last.role.empty() ? std::string_view{} : weight.text.substr(0, weight.text.size() - last.role.size());
         }
-        role_[weights[i]] = name ? hash_text(name->role) : hash_without_numbers(texts[i]);
-        if (name) {
-            named.push_back({weights[i], *name});
-        } else if (flow.kind(weights[i]) == VertexKind::placeholder) {
-            is_weight_[weights[i]] = 0;  // an input whose name only ends like a weight's
-        }
+        weight.role = weight.name ? hash_text(weight.name->role) : hash_without_numbers(weight.text);
     }
-    return named;
 }
 
 /// Containers, those first whose results others use; else by appearance.
-std::vector<std::uint32_t> LayerTable::order_stacks(const FlowGraph& flow, const std::vector<Named>& named,
+std::vector<std::uint32_t> LayerTable::order_stacks(const FlowGraph& flow, const std::vector<WeightName>& weights,
                                                     std::size_t containers) const {
     std::vector<std::uint32_t> order;
     std::vector<bool> seen(containers, false);
-    for (const Named& weight : named) {
-        if (!seen[weight.name.container]) order.push_back(weight.name.container);
-        seen[weight.name.container] = true;
+    for (const WeightName& weight : weights) {
+        if (!weight.name || seen[weight.name->container]) continue;
+        order.push_back(weight.name->container);
+        seen[weight.name->container] = true;
     }
     if (order.size() < 2 || order.size() > 64) return order;
 
@@ -199,7 +197,9 @@ std::vector<std::uint32_t> LayerTable::order_stacks(const FlowGraph& flow, const
     for (std::size_t i = 0; i < order.size(); ++i) bit[order[i]] = std::uint64_t{1} << i;
     std::vector<std::uint64_t> reached(flow.size(), 0);
     std::vector<std::uint64_t> of_weight(flow.size(), 0);
-    for (const Named& weight : named) of_weight[weight.flow] = bit[weight.name.container];
+    for (const WeightName& weight : weights) {
+        if (weight.name) of_weight[weight.position] = bit[weight.name->container];
+    }
     std::vector<std::uint64_t> before(order.size(), 0);
     for (FlowId v = 0; v < flow.size(); ++v) {
         std::uint64_t own = 0;

@@ -4,6 +4,9 @@
 #include "layer_names.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,10 +19,23 @@ std::string_view full_name(const Vertex& vertex);
 using LayerIndex = std::int32_t;
 inline constexpr LayerIndex no_layer = -1;
 
+/// What the name of a weight tells, or of an input that is named like one: parts are given weights as inputs.
+struct WeightName {
+    std::uint32_t position;         ///< in the order that was read
+    std::string_view text;          ///< its full name
+    std::uint64_t role;             ///< hash of the name without the layer
+    std::optional<LayerName> name;  ///< nothing if it is of no layer
+};
+
+/// Adds the names of the weights among the vertices to `into`, in that order. `endings`: patterns of names of weights that are passed in.
+void read_weight_names(const GraphModel& graph, std::span<const VertexId> order, LayerNames& names, const std::vector<std::string>& endings,
+                       std::vector<WeightName>& into);
+
 /// Which layer each weight belongs to, and the layers in the order of computation.
 class LayerTable {
 public:
-    LayerTable(const GraphModel& graph, const FlowGraph& flow, LayerNames& names, const std::vector<std::string>& weight_endings);
+    /// `weights`: by position in the flow. `containers`: how many stacks of layers their names tell apart.
+    LayerTable(const FlowGraph& flow, const std::vector<WeightName>& weights, std::size_t containers);
 
     struct Entry {
         std::uint32_t container;
@@ -45,13 +61,7 @@ public:
     std::uint64_t role(FlowId v) const { return role_[v]; }
 
 private:
-    struct Named {
-        FlowId flow;
-        LayerName name;
-    };
-    std::vector<Named> read_weights(const GraphModel& graph, const FlowGraph& flow, LayerNames& names,
-                                    const std::vector<std::string>& weight_endings);
-    std::vector<std::uint32_t> order_stacks(const FlowGraph& flow, const std::vector<Named>& named, std::size_t containers) const;
+    std::vector<std::uint32_t> order_stacks(const FlowGraph& flow, const std::vector<WeightName>& weights, std::size_t containers) const;
 
     std::vector<std::vector<bool>> precedences(const FlowGraph& flow) const;
 

@@ -4,9 +4,8 @@
 #include "membership.hpp"
 #include "vote.hpp"
 
+#include <adpipe/beside.hpp>
 #include <adpipe/plugin.hpp>
-
-#include "../shared/beside.hpp"
 
 #include <array>
 #include <filesystem>
@@ -41,11 +40,10 @@ protected:
 
     void run(Context& context) override {
         const auto graph = context.in_shared<GraphModel>("graph");
-        std::vector<member::FlowGraph> flows = member::flow_graphs(*graph);
         if (!reading_rules_) prepare(context);
         const member::Rules& rules = reading_rules_->get();
         std::vector<Diagnostic> notes;
-        auto layers = std::make_shared<Layers>(member::members_by_dataflow(*graph, std::move(flows), rules, names_, notes));
+        auto layers = std::make_shared<Layers>(member::members_by_dataflow(*graph, rules, names_, notes));
         layers->strategy = strategy_;
         for (Diagnostic& note : notes) context.report(std::move(note));
         context.summary(member::describe(*graph, *layers));
@@ -56,7 +54,7 @@ private:
     std::filesystem::path more_rules_;
     NameUse names_;
     const char* strategy_;
-    std::optional<shared::Beside<member::Rules>> reading_rules_;
+    std::optional<Beside<member::Rules>> reading_rules_;
 };
 
 class MemberDataflow final : public DataflowStrategy {

@@ -9,26 +9,55 @@
 #include "layer_table.hpp"
 #include "reasons.hpp"
 
-#include "../shared/beside.hpp"
+#include <adpipe/beside.hpp>
 
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
+#include <span>
 #include <unordered_map>
 
 namespace adpipe::member {
 
 namespace {
 
+/// Vertices.
+constexpr std::size_t worth_a_thread = 1000;
+
 /// One module with the parts that it calls, on its way to verdicts.
 struct Root {
-    Root(const GraphModel& graph, FlowGraph&& computation, const Rules& rules)
-        : flow(std::move(computation)), names(rules.layer_words, rules.module_names), table(graph, flow, names, rules.weight_endings) {
+    Root(const GraphModel& graph, const RootModule& module, const Rules& rules)
+        : names(rules.layer_words, rules.module_names), flow(read(graph, module, rules)), table(flow, weights, names.containers().size()) {
         names.name_stacks();
+        weights = {};
     }
-    FlowGraph flow;
+
+    /// Reads names of weights beside the flow, where both go through the text in one order.
+    FlowGraph read(const GraphModel& graph, const RootModule& module, const Rules& rules) {
+        const auto read_names = [&](std::span<const VertexId> order) {
+            read_weight_names(graph, order, names, rules.weight_endings, weights);
+            return weights.size();
+        };
+        if (module.calls_parts) {
+            FlowGraph computation(graph, module.index);
+            read_names(computation.origins());
+            return computation;
+        }
+        const GraphModule& range = graph.modules()[module.index];
+        std::vector<VertexId> order(range.end - range.begin);
+        std::iota(order.begin(), order.end(), range.begin);
+        weights.reserve(order.size());  // here, since the memory of other threads has small pages
+        Beside<std::size_t> reading_names([&] { return read_names(order); }, order.size() >= worth_a_thread);
+        FlowGraph computation(graph, module.index);
+        reading_names.get();
+        return computation;
+    }
+
     LayerNames names;
+    std::vector<WeightName> weights;  ///< until the table is made
+    FlowGraph flow;
     LayerTable table;
     Evidence evidence;
     std::vector<std::int32_t> outside_container;  ///< per flow vertex: the stack that its name stands beside, or -1
@@ -45,10 +74,9 @@ std::uint64_t computation_hash(const FlowGraph& flow) {
 
 class DataflowMembers {
 public:
-    DataflowMembers(const GraphModel& graph, std::vector<FlowGraph> flows, const Rules& rules, NameUse names,
-                    std::vector<Diagnostic>& notes)
+    DataflowMembers(const GraphModel& graph, const Rules& rules, NameUse names, std::vector<Diagnostic>& notes)
         : graph_(graph), rules_(rules), names_(names), notes_(notes) {
-        for (FlowGraph& flow : flows) roots_.push_back(std::make_unique<Root>(graph, std::move(flow), rules));
+        for (const RootModule& module : root_modules(graph)) roots_.push_back(std::make_unique<Root>(graph, module, rules));
     }
 
     Layers run() {
@@ -146,10 +174,9 @@ private:
 
     void solve(Root& root) {
         const std::vector<Verdict> verdicts = solve_layers(root);
-        constexpr std::size_t worth_a_thread = 1000;
         ReasonWriter reasons(root.flow, root.table, root.names, layers_);
         const auto write = [&] { return write_places(root, verdicts, reasons); };
-        shared::Beside<std::size_t> writing_places(write, root.flow.places().size() >= worth_a_thread);
+        Beside<std::size_t> writing_places(write, root.flow.places().size() >= worth_a_thread);
         const std::vector<GroupLabel> groups = GroupFinder(root.flow, root.table, root.names, rules_, verdicts).find();
         writing_places.get();
         write_groups(root, groups);
@@ -282,12 +309,7 @@ private:
 }  // namespace
 
 Layers members_by_dataflow(const GraphModel& graph, const Rules& rules, NameUse names, std::vector<Diagnostic>& notes) {
-    return members_by_dataflow(graph, flow_graphs(graph), rules, names, notes);
-}
-
-Layers members_by_dataflow(const GraphModel& graph, std::vector<FlowGraph> flows, const Rules& rules, NameUse names,
-                           std::vector<Diagnostic>& notes) {
-    return DataflowMembers(graph, std::move(flows), rules, names, notes).run();
+    return DataflowMembers(graph, rules, names, notes).run();
 }
 
 }  // namespace adpipe::member

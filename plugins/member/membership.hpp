@@ -13,9 +13,7 @@
 namespace adpipe::member {
 
 /// Layers from weights, what depends on what, the model's repetition and, as `names` says, module paths in names. Adds notes on what the
-/// user should know to `notes`. `flows`: those of `graph`.
-Layers members_by_dataflow(const GraphModel& graph, std::vector<FlowGraph> flows, const Rules& rules, NameUse names,
-                           std::vector<Diagnostic>& notes);
+/// user should know to `notes`.
 Layers members_by_dataflow(const GraphModel& graph, const Rules& rules, NameUse names, std::vector<Diagnostic>& notes);
 
 }  // namespace adpipe::member

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "beside.hpp"
+#include <adpipe/beside.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Work on another processor while the caller goes on.
-#include "shared/beside.hpp"
+#include <adpipe/beside.hpp>
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-using adpipe::shared::Beside;
+using adpipe::Beside;
 
 TEST_CASE("work beside returns what it made, as often as one asks") {
     for (const bool is_long : {true, false}) {

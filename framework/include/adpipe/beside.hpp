@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-namespace adpipe::shared {
+namespace adpipe {
 
 /// The processors that this process may use, but for the one that runs this; nothing if that is the only one, or if they cannot be told.
 inline std::optional<cpu_set_t> other_processors() noexcept {
@@ -46,7 +46,7 @@ public:
     Beside& operator=(const Beside&) = delete;
 
     /// Waits for the work. Throws what it threw.
-    const Result& get() {
+    Result& get() {
         if (!value_) {
             finish();
             value_.emplace(result_.get());
@@ -77,4 +77,4 @@ private:
     bool is_done_ = false;
 };
 
-}  // namespace adpipe::shared
+}  // namespace adpipe
