@@ -53,8 +53,13 @@ Output& Output::standard() {
 }
 
 void Output::write(std::string_view text) {
-    buffer_ += text;
-    if (buffer_.size() >= piece) flush();
+    if (text.size() < piece) {
+        buffer_ += text;
+        if (buffer_.size() >= piece) flush();
+        return;
+    }
+    flush();
+    if (error_ == 0) error_ = write_all(STDOUT_FILENO, text);
 }
 
 bool Output::flush() {

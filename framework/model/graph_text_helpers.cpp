@@ -64,6 +64,8 @@ std::vector<std::string_view> tuple_elements(std::string_view text) {
 
 std::string_view op_name(std::string_view target) noexcept {
     std::string_view text = target;
+    constexpr std::string_view first_letters = "to_<";  // of what is looked for below; most begin with "aten." or "auto_deploy."
+    if (text.empty() || first_letters.find(text.front()) == std::string_view::npos) return target;
     if (remove_prefix(text, "torch.ops.") || remove_prefix(text, "operator.") || remove_prefix(text, "_operator.")) return text;
     if (text.size() < 2 || text.front() != '<' || text.back() != '>') return target;
     text = text.substr(1, text.size() - 2);
@@ -130,9 +132,9 @@ std::span<const std::uint8_t> in_place_arguments(std::string_view target) noexce
     const std::string_view op = bare_op(target);
     // ATen's rule: a trailing underscore writes the first argument ("add_", "copy_", "index_put_"); "__and__" is another thing.
     if (op.size() > 1 && op.back() == '_' && op[op.size() - 2] != '_') return first;
-    if (contains(op, "fused_add_rms_norm_inplace")) return first_two;
-    if (op.size() > 8 && contains(op, "_inplace")) return first;
+    if (op.size() > 8 && contains(op, "_inplace")) return contains(op, "fused_add_rms_norm_inplace") ? std::span<const std::uint8_t>{first_two} : first;
     // Python's operators, "iadd" for "x += y".
+    if (op.empty() || (op.front() != 'i' && op != "setitem")) return {};
     static constexpr std::array<std::string_view, 14> operators{"iadd", "isub", "imul", "itruediv", "ifloordiv", "imod",    "ipow",
                                                                 "imatmul", "iand", "ior", "ixor",    "ilshift",   "irshift", "setitem"};
     if (std::find(operators.begin(), operators.end(), op) != operators.end()) return first;

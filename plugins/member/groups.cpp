@@ -95,12 +95,22 @@ bool GroupFinder::layer_allows(std::uint32_t rule, LayerIndex layer) {
     WantedFeatures& asked = wanted_features_[rule];
     if (!asked.is_known) {
         asked.is_known = true;
+        // Several rules ask for the same.
+        for (std::uint32_t other = 0; other < rules_.groups.size(); ++other) {
+            if (other == rule || !wanted_features_[other].is_known || rules_.groups[other].layer_uses != wanted) continue;
+            asked.features = wanted_features_[other].features;
+            return has_any_feature(asked.features, layer);
+        }
         for (std::uint32_t feature = 0; feature < features_.size(); ++feature) {
             if (matches_any(wanted, features_[feature])) asked.features.push_back(feature);
         }
     }
+    return has_any_feature(asked.features, layer);
+}
+
+bool GroupFinder::has_any_feature(const std::vector<std::uint32_t>& features, LayerIndex layer) const {
     const std::vector<std::uint8_t>& has = has_feature_[layer_slot(layer)];
-    return std::any_of(asked.features.begin(), asked.features.end(), [&](std::uint32_t feature) { return feature < has.size() && has[feature] != 0; });
+    return std::any_of(features.begin(), features.end(), [&](std::uint32_t feature) { return feature < has.size() && has[feature] != 0; });
 }
 
 std::vector<std::uint32_t> GroupFinder::match_rules(FlowId v) const {

@@ -39,6 +39,7 @@ private:
     const std::vector<std::uint32_t>& rules_for(FlowId v);
     std::vector<std::uint32_t> match_rules(FlowId v) const;
     bool layer_allows(std::uint32_t rule, LayerIndex layer);
+    bool has_any_feature(const std::vector<std::uint32_t>& features, LayerIndex layer) const;
     std::string_view weight_role(FlowId weight) const;
     void find_weights();
     void collect_weights(FlowId v, std::size_t enough);

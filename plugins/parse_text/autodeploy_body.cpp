@@ -388,7 +388,8 @@ namespace {
 
 /// Without the number that FX puts behind a name: "add_14" → "add".
 std::string_view without_last_number(std::string_view name) {
-    const std::size_t end = name.find_last_not_of("0123456789") + 1;
+    std::size_t end = name.size();
+    while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9') --end;
     return end > 0 && end < name.size() && name[end - 1] == '_' ? name.substr(0, end - 1) : name;
 }
 
