@@ -168,10 +168,12 @@ void Limits::add_times() {
     if (findings_.without_start > 0) {
         add(Severity::warning, "ADP-KIN-026", count(findings_.without_start, "event") + " without a readable time (ts) left out");
     }
-    if (findings_.without_duration + findings_.negative_duration > 0) {
-        add(Severity::warning, "ADP-KIN-027",
-            count(findings_.without_duration + findings_.negative_duration, "event") + " without a valid duration taken as 0 ns: " +
-                std::to_string(findings_.without_duration) + " missing or unreadable, " + std::to_string(findings_.negative_duration) + " negative");
+    const std::uint64_t invalid = findings_.without_duration + findings_.negative_duration + findings_.overlong_duration;
+    if (invalid > 0) {
+        std::string text = count(invalid, "event") + " without a valid duration taken as 0 ns: ";
+        text += std::to_string(findings_.without_duration) + " missing or unreadable, " + std::to_string(findings_.negative_duration) + " negative";
+        if (findings_.overlong_duration > 0) text += ", " + std::to_string(findings_.overlong_duration) + " longer than a day";
+        add(Severity::warning, "ADP-KIN-027", std::move(text));
     }
     if (findings_.overrunning > 0) {
         Diagnostic& d = add(Severity::warning, "ADP-KIN-028",

@@ -153,8 +153,13 @@ void ProcessTable::apply_names() {
 
 void ProcessTable::keep_only(std::uint16_t process) { group_of_process_ = {group_of_process_[process]}; }
 
+namespace {
+/// What no event has: it is cut where the next ones on its stream begin, or taken as 0.
+constexpr Nanoseconds impossible_duration = longest_duration + 1;
+}  // namespace
+
 bool TraceBuilder::times(const Event& event, Nanoseconds& start, Nanoseconds& end) {
-    if (!read_microseconds(event[Scalar::start], start, findings_.fractions)) {
+    if (!read_microseconds(event[Scalar::start], start, findings_.fractions) || !are_possible(start, start)) {
         ++findings_.without_start;
         return false;
     }
@@ -165,8 +170,9 @@ bool TraceBuilder::times(const Event& event, Nanoseconds& start, Nanoseconds& en
     } else if (duration < 0) {
         ++findings_.negative_duration;
         duration = 0;
+    } else {
+        duration = std::min(duration, impossible_duration);
     }
-    if (start > std::numeric_limits<Nanoseconds>::max() - duration) duration = std::numeric_limits<Nanoseconds>::max() - start;
     end = start + duration;
     return true;
 }
@@ -354,6 +360,11 @@ void TraceBuilder::finish() {
     assign_kernel_processes();
     trace_.streams_rewritten = !k.annotation.empty() || !k.annotation_module.empty() || !k.annotation_layer.empty();
     if (!trace_.streams_rewritten) cut_overrunning();
+    for (std::size_t i = 0; i < k.size(); ++i) {
+        if (k.end[i] - k.start[i] < impossible_duration) continue;
+        k.end[i] = k.start[i];
+        ++findings_.overlong_duration;
+    }
 }
 
 /// The profiler writes some Python frames with process 0. If the file holds one real process, they are its own.

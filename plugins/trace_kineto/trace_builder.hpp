@@ -20,6 +20,7 @@ struct Findings {
     std::uint64_t without_start = 0;     ///< of interest, but without a readable `ts`: left out
     std::uint64_t without_duration = 0;  ///< `dur` missing or unreadable: taken as 0
     std::uint64_t negative_duration = 0;
+    std::uint64_t overlong_duration = 0;  ///< over a day
     std::uint64_t overrunning = 0;       ///< GPU events cut where the next one on their stream begins
     std::uint64_t begin_end_pairs = 0;   ///< phases B and E: not read
     std::uint64_t gpu_events = 0;

@@ -83,7 +83,7 @@ public:
 
     template <class Row>
     void add(const Row& row) {
-        if (!row.is_number(start) || !row.is_number(end)) {
+        if (!row.is_number(start) || !row.is_number(end) || !are_possible(row.integer(start), row.integer(end))) {
             ++stretch_.without_time;
             return;
         }
@@ -266,7 +266,7 @@ private:
             diagnostic.severity = Severity::warning;
             diagnostic.code = "ADP-NSYS-011";
             diagnostic.message = std::to_string(rows) + (rows == 1 ? " row of " : " rows of ") + table.kind.table + " left out: " + (rows == 1 ? "its" : "their") +
-                                 " start or end is no number";
+                                 " start or end is no number, or impossible";
             diagnostic.where.file = reading_.trace.file.string();
             diagnostic.hint = "export the recording again";
             reading_.trace.limits.push_back(std::move(diagnostic));

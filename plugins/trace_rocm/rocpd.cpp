@@ -233,7 +233,7 @@ void RocpdReader::read_kernels() {
                           "graph_id", "graph_exec_id", "graph_node_id"});
          row.next();) {
         const std::uint32_t g = guids_.number(row.text(guid));
-        if (row.is_null(start) || row.integer(end) < row.integer(start)) {
+        if (row.is_null(start) || row.integer(end) < row.integer(start) || !are_possible(row.integer(start), row.integer(end))) {
             ++invalid_times_;
             continue;
         }
@@ -267,7 +267,7 @@ void RocpdReader::read_copies() {
                                                "stream_id", "queue_id", "event_id"});
          row.next();) {
         const std::uint32_t g = guids_.number(row.text(guid));
-        if (row.is_null(start) || row.integer(end) < row.integer(start)) {
+        if (row.is_null(start) || row.integer(end) < row.integer(start) || !are_possible(row.integer(start), row.integer(end))) {
             ++invalid_times_;
             continue;
         }

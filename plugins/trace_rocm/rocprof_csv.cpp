@@ -60,7 +60,7 @@ struct CommonColumns {
     bool times(const CsvTable& table, Nanoseconds& from, Nanoseconds& to) const {
         from = table.integer(start, -1);
         to = table.integer(end, -1);
-        return from >= 0 && to >= from;
+        return from >= 0 && to >= from && are_possible(from, to);
     }
     std::uint64_t correlation_id(const CsvTable& table) const {
         const std::int64_t id = table.integer(correlation, 0);

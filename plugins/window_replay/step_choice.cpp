@@ -126,8 +126,11 @@ Diagnostic nothing_chosen(const Window& window, const Choice& choice) {
                                        " launches of graphs that were recorded without their kernels");
             diagnostic.hint = "record again with --cuda-graph-trace=node";
         } else {
-            diagnostic.notes.push_back("its " + std::to_string(trace.kernels.size()) +
-                                       " GPU events form neither a replay of a graph nor a row of kernels long enough for a model");
+            const std::size_t events = trace.kernels.size();
+            constexpr const char* no_pass = " neither a replay of a graph nor a row of kernels long enough for a model";
+            if (events == 0) diagnostic.notes.push_back("it holds no GPU event");
+            else if (events == 1) diagnostic.notes.push_back(std::string{"its one GPU event is"} + no_pass);
+            else diagnostic.notes.push_back("its " + std::to_string(events) + " GPU events are" + no_pass);
         }
         return diagnostic;
     }

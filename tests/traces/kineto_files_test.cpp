@@ -378,6 +378,18 @@ TEST_CASE("keys may come in any order and members in any place") {
     CHECK(trace.devices.at(0).name == "late");
 }
 
+TEST_CASE("no event lasts a day, or lies centuries away") {
+    const Trace trace = read(object({
+        gpu_event("kernel", R"("ts": 1.5, "dur": 86400000000)"),
+        gpu_event("kernel", R"("ts": 9000000000000000, "dur": 1)"),
+        gpu_event("kernel", R"("ts": 2.5, "dur": 9000000000000000)"),
+    }));
+    check_columns(trace);
+    CHECK(codes(trace) == Codes{"ADP-KIN-026", "ADP-KIN-027"});
+    CHECK(trace.limits[1].message == "1 event without a valid duration taken as 0 ns: 0 missing or unreadable, 0 negative, 1 longer than a day");
+    CHECK(trace.kernels.end == std::vector<Nanoseconds>{1500 + longest_duration, 2500});
+}
+
 TEST_CASE("missing and negative durations are 0, and counted, without a time an event is left out but keeps its number") {
     const Trace trace = read(object({
         gpu_event("kernel", R"("ts": 1.5)"),

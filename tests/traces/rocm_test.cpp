@@ -184,6 +184,10 @@ TEST_CASE("a damaged CSV gives what can be read of it, and says what is missing"
     CHECK(odd.kernels.row == std::vector<std::int64_t>{2});
     CHECK(rocm_codes(odd) == Codes{"ADP-ROC-014"});
 
+    std::string no_end = csv_row;
+    no_end.replace(no_end.find("1500"), 4, "9200000000000000000");
+    CHECK(read_csv(csv_header + no_end + csv_row).kernels.row == std::vector<std::int64_t>{2});
+
     CHECK(rocm_codes(read_csv(csv_header)) == Codes{"ADP-ROC-015"});
     CHECK(error_of([] { read_csv(""); }) == "ADP-ROC-011");
     CHECK(error_of([] { read_csv("<html>"); }) == "ADP-ROC-012");

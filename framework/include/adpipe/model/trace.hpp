@@ -17,6 +17,15 @@ namespace adpipe {
 
 /// All times are integer nanoseconds of the trace's own clock.
 using Nanoseconds = std::int64_t;
+
+/// A day: no piece of GPU work lasts longer, and sums of a hundred thousand such durations still fit.
+inline constexpr Nanoseconds longest_duration = 86'400'000'000'000;
+
+/// False for times of an event that only a damaged record has: further than 146 years from the clock's zero, or more than a day apart.
+constexpr bool are_possible(Nanoseconds start, Nanoseconds end) noexcept {
+    constexpr Nanoseconds furthest = Nanoseconds{1} << 62;
+    return start > -furthest && start < furthest && end > -furthest && end < furthest && end - start <= longest_duration;
+}
 /// Index into Trace::strings; 0 is the empty text.
 using StringId = std::uint32_t;
 inline constexpr std::uint64_t no_id = 0xffffffffffffffffU;
