@@ -7,6 +7,7 @@
 
 #include <adpipe/model/graph_fwd.hpp>
 #include <adpipe/model/layers.hpp>
+#include <adpipe/suggest.hpp>
 
 #include <array>
 #include <string_view>
@@ -134,6 +135,13 @@ void write_boundaries(const GraphModel& graph, const Layers& layers, const std::
     if (format == "json") output.write("\n]\n");
 }
 
+std::vector<std::string> near_names(const GraphModel& graph, const std::string& name) {
+    std::vector<std::string> names;
+    for (VertexId v = 0; v < graph.size(); ++v) names.emplace_back(graph.vertex(v).name);
+    const std::string near = nearest_name(name, names);
+    return near.empty() ? std::vector<std::string>{} : std::vector{"did you mean '%" + near + "'?"};
+}
+
 /// Everything about the vertices of that name. False, with a diagnostic, if there is none.
 bool write_why(const GraphModel& graph, const Layers& layers, std::string name) {
     if (!name.empty() && name.front() == '%') name.erase(0, 1);
@@ -149,6 +157,7 @@ bool write_why(const GraphModel& graph, const Layers& layers, std::string name) 
         Diagnostic missing;
         missing.code = "ADP-MEMBER-007";
         missing.message = "no node %" + name + " in " + graph.source().filename().string();
+        missing.notes = near_names(graph, name);
         missing.hint = "`adpipe members` lists the nodes; --module all looks at every module of the text";
         show({missing});
     }
@@ -178,6 +187,8 @@ int cmd_members(const Arguments& arguments) {
     options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = check_choice("members", "format", format, {"table", "tsv", "json"})) return *wrong;
+
+    if (why && format != "table") return usage_error("ADP-USE-007", "--format is table beside --why, which explains in words; found '" + format + "'", "members");
 
     PipelineBuilder pipeline{"members"};
     add_dump(pipeline, dump, module);

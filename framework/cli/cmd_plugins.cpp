@@ -19,7 +19,9 @@ std::string place_state(const SearchPlace& place) {
     std::error_code error;
     const fs::file_status status = fs::status(place.path, error);
     if (!fs::exists(status)) return "not there";
-    return fs::is_directory(status) ? "directory" : "file";
+    if (!fs::is_directory(status)) return "file";
+    fs::directory_iterator{place.path, error};
+    return error ? "unreadable directory" : "directory";
 }
 
 std::string reasons_text(const Diagnostic& refusal) {
@@ -63,26 +65,65 @@ std::string as_json(const Registry& registry) {
     return text + "\n]}\n";
 }
 
-/// What became of one stage or plugin name, place by place.
-int explain(Registry& registry, const std::string& name) {
-    Registry::Found found = registry.find(name);
-    Output& output = Output::standard();
-    bool is_known = false;
+/// What became of a stage or plugin in one file.
+struct Fate {
+    const PluginFile* file;
+    const char* state;
+};
+
+std::vector<Fate> fates(const Registry& registry, std::size_t place, const std::string& name, const PluginFile* used) {
+    std::vector<Fate> found;
+    for (const PluginFile& file : registry.files()) {
+        const bool offers = std::find(file.stages.begin(), file.stages.end(), name) != file.stages.end();
+        if (file.place != place || !(offers || file.name == name || file.path.stem() == name)) continue;
+        found.push_back({&file, file.refusal ? "refused" : &file == used ? "used" : offers && used != nullptr ? "shadowed" : "found"});
+    }
+    return found;
+}
+
+std::string fates_text(const Registry& registry, const std::string& name, const PluginFile* used) {
+    std::string text;
     for (std::size_t i = 0; i < registry.places().size(); ++i) {
         const SearchPlace& place = registry.places()[i];
-        output.write(fmt::format("{} ({}, {})\n", place.path.string(), origin_text(place.origin), place_state(place)));
-        for (const PluginFile& file : registry.files()) {
-            const bool offers = std::find(file.stages.begin(), file.stages.end(), name) != file.stages.end();
-            if (file.place != i || !(offers || file.name == name || file.path.stem() == name)) continue;
-            is_known = true;
-            const char* const state = file.refusal ? "refused" : &file == found.plugin ? "used" : offers && found.plugin != nullptr ? "shadowed" : "found";
-            output.write(fmt::format("  {}: {}\n", file.path.filename().string(), state));
-            if (file.refusal) output.write(fmt::format("    {}\n", reasons_text(*file.refusal)));
+        text += fmt::format("{} ({}, {})\n", place.path.string(), origin_text(place.origin), place_state(place));
+        for (const Fate& fate : fates(registry, i, name, used)) {
+            text += fmt::format("  {}: {}\n", fate.file->path.filename().string(), fate.state);
+            if (fate.file->refusal) text += fmt::format("    {}\n", reasons_text(*fate.file->refusal));
         }
     }
-    if (found.stage == nullptr) show(found.diagnostics);
-    if (is_known) return finish(found.stage == nullptr && !found.diagnostics.empty() ? exit_plugin : exit_ok);
-    output.write(fmt::format("no plugin offers '{}'\n{}\n", name, suggestion(name, registry.stage_names(), "the stages are")));
+    return text;
+}
+
+std::string fates_json(const Registry& registry, const std::string& name, const PluginFile* used, const std::vector<Diagnostic>& diagnostics) {
+    std::string text = fmt::format("{{\"name\": {}, \"files\": [", json_text(name));
+    const char* separator = "";
+    for (std::size_t i = 0; i < registry.places().size(); ++i) {
+        for (const Fate& fate : fates(registry, i, name, used)) {
+            text += fmt::format("{}\n  {{\"file\": {}, \"origin\": {}, \"state\": \"{}\", \"refusal\": {}}}", separator, json_text(fate.file->path.string()),
+                                json_text(origin_text(registry.places()[i].origin)), fate.state,
+                                fate.file->refusal ? format_json(*fate.file->refusal) : "null");
+            separator = ",";
+        }
+    }
+    text += fmt::format("{}], \"diagnostics\": [", *separator == '\0' ? "" : "\n");
+    separator = "";
+    for (const Diagnostic& diagnostic : diagnostics) {
+        text.append(separator).append(format_json(diagnostic));
+        separator = ", ";
+    }
+    return text + "]}\n";
+}
+
+/// What became of one stage or plugin name, place by place.
+int explain(Registry& registry, const std::string& name, bool json) {
+    const Registry::Found found = registry.find(name);
+    std::size_t known = 0;
+    for (std::size_t i = 0; i < registry.places().size(); ++i) known += fates(registry, i, name, found.plugin).size();
+    Output& output = Output::standard();
+    output.write(json ? fates_json(registry, name, found.plugin, found.diagnostics) : fates_text(registry, name, found.plugin));
+    if (found.stage == nullptr && !json) show(found.diagnostics);
+    if (known > 0) return finish(found.stage == nullptr && !found.diagnostics.empty() ? exit_plugin : exit_ok);
+    if (!json) output.write(fmt::format("no plugin offers '{}'\n{}\n", name, suggestion(name, registry.stage_names(), "the stages are")));
     return finish(exit_failed);
 }
 
@@ -99,7 +140,7 @@ int cmd_plugins(const Arguments& arguments) {
     line.option("plugin", "FILE", "a plugin, or a directory of plugins, to look at first; may be given several times", &plugins);
     if (const auto done = line.parse(arguments)) return *done;
     Registry registry = make_registry(plugins);
-    if (why) return explain(registry, *why);
+    if (why) return explain(registry, *why, json);
     Output::standard().write(json ? as_json(registry) : as_text(registry));
     const auto problems = registry.named_problems();
     show(problems);

@@ -40,6 +40,12 @@ bool wants_colour(int descriptor) {
     return ::isatty(descriptor) == 1 && terminal != nullptr && std::string_view{terminal} != "dumb";
 }
 
+std::optional<int> columns_of(int descriptor) {
+    winsize size{};
+    if (::isatty(descriptor) != 1 || ::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+    return size.ws_col;
+}
+
 std::size_t display_width(std::string_view text) {
     return static_cast<std::size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
@@ -104,12 +110,13 @@ bool error_is_terminal() {
     return terminal;
 }
 
+std::optional<int> error_columns() { return columns_of(STDERR_FILENO); }
+
 Terminal output_terminal() {
     Terminal terminal;
     terminal.is_terminal = ::isatty(STDOUT_FILENO) == 1;
     terminal.colour = wants_colour(STDOUT_FILENO);
-    winsize size{};
-    if (terminal.is_terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) terminal.columns = size.ws_col;
+    terminal.columns = columns_of(STDOUT_FILENO).value_or(terminal.columns);
     return terminal;
 }
 

@@ -4,6 +4,7 @@
 #include <adpipe/stage.hpp>
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,8 @@ void show(const std::vector<Diagnostic>& diagnostics);
 bool error_has_colour();
 /// True where progress makes sense: standard error is a terminal.
 bool error_is_terminal();
+/// Columns of the terminal that standard error is; nothing where it is none, or does not say.
+std::optional<int> error_columns();
 /// Standard output, for stages that print.
 Terminal output_terminal();
 

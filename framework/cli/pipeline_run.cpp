@@ -3,6 +3,8 @@
 #include "cli/console.hpp"
 #include "cli/stop_signal.hpp"
 
+#include <adpipe/render/text.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +38,7 @@ public:
         if (!options_.narrate || options_.quiet || options_.json) return;
         std::string text;
         for (const std::string& line : report.summary) {
-            text += fmt::format("{:<{}}  {}\n", text.empty() ? report.id : std::string{}, id_width_, line);
+            for (const std::string& part : fitted(line)) text += fmt::format("{:<{}}  {}\n", text.empty() ? report.id : std::string{}, id_width_, part);
         }
         tell(text);
     }
@@ -59,6 +61,13 @@ public:
     }
 
 private:
+    /// A line of a summary as it stands beside the stage's id on a terminal; whole where it is written elsewhere, or the terminal is narrow.
+    std::vector<std::string> fitted(const std::string& line) const {
+        constexpr int least = 30;
+        const int columns = error_columns().value_or(0) - static_cast<int>(id_width_) - 2;
+        return columns < least || render::display_width(line) <= columns ? std::vector{line} : render::wrapped(line, columns);
+    }
+
     const PipelineOptions& options_;
     bool shows_progress_;
     bool has_progress_ = false;

@@ -63,6 +63,7 @@ public:
             case Setting::Shape::list:
                 if (!is_list(option_.type)) return fault(setting_.origin, "ADP-CFG-013", "found a list");
                 break;
+            case Setting::Shape::faulty: return std::nullopt;
             case Setting::Shape::single: break;
         }
         if (!is_list(option_.type)) return single(setting_.values.front());

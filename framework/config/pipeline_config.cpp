@@ -190,7 +190,8 @@ private:
             setting.name = {entry.key, false, origin(entry.mark)};
             setting.origin = origin(entry.value.mark);
             setting.base = directory_;
-            if (read_values(entry.value, setting)) settings.push_back(std::move(setting));
+            if (!read_values(entry.value, setting)) setting.shape = Setting::Shape::faulty;
+            settings.push_back(std::move(setting));
         }
     }
 
@@ -350,7 +351,9 @@ void apply_overrides(PipelineConfig& config, const ConfigOverrides& overrides, s
             diagnostics.push_back(error_at({std::make_shared<SourceText>("<--layer>", *overrides.layer), {1, 1}}, "ADP-CFG-011", std::move(what)));
         }
     }
-    if (overrides.output) {
+    if (overrides.output && overrides.output->empty()) {
+        diagnostics.push_back(error_at({std::make_shared<SourceText>("<--output>", ""), {1, 1}}, "ADP-CFG-008", "'output' is empty"));
+    } else if (overrides.output) {
         std::error_code error;
         config.output = fs::absolute(*overrides.output, error).lexically_normal();
     }

@@ -24,7 +24,7 @@ struct ConfigText {
 
 /// `name: value` for an option of a stage, not yet checked against the stage.
 struct Setting {
-    enum class Shape : std::uint8_t { missing, single, list, map };
+    enum class Shape : std::uint8_t { missing, single, list, map, faulty };  ///< faulty: given, but wrong, and said so already
     ConfigText name;
     Shape shape = Shape::single;
     std::vector<ConfigText> values;

@@ -242,7 +242,9 @@ std::optional<YamlNode> read_yaml(const std::shared_ptr<const SourceText>& sourc
     } catch (const YAML::Exception& error) {
         // A quote that is never closed shows as something else further on; the quote is what to repair.
         if (diagnostics.size() == before) {
-            diagnostics.push_back(error_at({source, from_yaml(error.mark)}, "ADP-CFG-002", "not valid YAML: " + error.msg));
+            // The text lies in memory: "bad file" is what yaml-cpp says of brackets nested deeper than it follows.
+            const std::string what = error.msg == YAML::ErrorMsg::BAD_FILE ? "it is nested too deep to be a config" : "not valid YAML: " + error.msg;
+            diagnostics.push_back(error_at({source, from_yaml(error.mark)}, "ADP-CFG-002", what));
         }
     }
     sort_by_place(diagnostics, before);

@@ -24,6 +24,15 @@ Diagnostic missing_place(const SearchPlace& place) {
     return diagnostic;
 }
 
+Diagnostic unreadable_place(const SearchPlace& place, const std::error_code& error) {
+    Diagnostic diagnostic;
+    diagnostic.code = "ADP-PLUG-001";
+    diagnostic.message = "the directory of plugins cannot be read: " + error.message();
+    diagnostic.where.file = place.path.string();
+    diagnostic.notes.push_back("named by " + std::string{origin_text(place.origin)});
+    return diagnostic;
+}
+
 Diagnostic shadowed_note(std::string_view stage, const PluginFile& used, const PluginFile& other) {
     Diagnostic diagnostic;
     diagnostic.severity = Severity::note;
@@ -75,6 +84,7 @@ void Registry::scan_directory(std::size_t place) {
     for (fs::directory_iterator entry{directory, error}, end; !error && entry != end; entry.increment(error)) {
         if (entry->path().extension() == ".so") files.push_back(*entry);
     }
+    if (error && places_[place].named()) missing_.push_back(unreadable_place(places_[place], error));
     std::sort(files.begin(), files.end());  // a directory's own order differs from machine to machine
     // To follow a path costs a system call for each of its parts; the directory's is known to hold no link.
     for (const fs::directory_entry& file : files) add_file(file.is_symlink(error) ? real_path(file.path()) : file.path(), place, false);

@@ -4,7 +4,6 @@
 #include <adpipe/render/text.hpp>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -35,9 +34,15 @@ std::string there_are(const Layers& layers) {
     return numbers.size() == 1 ? "layer " + range_text(numbers) + " is there" : "layers " + range_text(numbers) + " are there";
 }
 
-constexpr std::array<std::string_view, 19> known_formats{"json", "kernels", "dot",  "png",     "svg",      "pdf",   "html",
-                                                         "terminal", "tsv", "csv",  "markdown", "mermaid", "md",    "perfetto",
-                                                         "model_explorer", "txt", "chrome", "table", "report"};
+bool is_known_format(std::string_view name) {
+    std::string_view rest = any_format;
+    while (true) {
+        const std::size_t bar = std::min(rest.find('|'), rest.size());
+        if (rest.substr(0, bar) == name) return true;
+        if (bar == rest.size()) return false;
+        rest.remove_prefix(bar + 1);
+    }
+}
 
 template <class Range>
 bool has(const Range& range, std::string_view name) {
@@ -97,7 +102,7 @@ std::vector<std::string> chosen_formats(const std::vector<std::string>& wanted, 
                                         const std::vector<std::string_view>& fallback) {
     std::vector<std::string> formats;
     for (const std::string& name : wanted) {
-        if (has(own, name) || has(known_formats, name)) continue;
+        if (has(own, name) || is_known_format(name)) continue;
         std::string list;
         for (const std::string_view format : own) list += (list.empty() ? "" : ", ") + std::string{format};
         throw Error("ADP-RND-007", "no renderer has a format \"" + visible_text(name) + "\"", "this one writes " + list);

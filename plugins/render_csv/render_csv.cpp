@@ -24,7 +24,7 @@ public:
     static constexpr auto options() {
         return std::array{
             option<&Options::separator>("separator", "What stands between the fields.", {.choices = "comma|tab"}),
-            option<&Options::formats>("formats", "csv or tsv; names of other renderers' formats are let pass."),
+            option<&Options::formats>("formats", "csv or tsv; names of other renderers' formats are let pass.", {.choices = render::any_format}),
             option<&Options::fold>("fold", "No effect: the table holds every node that launches a kernel.", {.choices = "none|shape"}),
         };
     }

@@ -40,7 +40,7 @@ public:
     static constexpr std::span<const PortDecl> inputs = render::layer_ports;
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", "What to write: dot, png, svg, pdf."),
+            option<&Options::formats>("formats", "What to write: dot, png, svg, pdf.", {.choices = render::any_format}),
             option<&Options::fold>("fold", "\"shape\" folds ops that only change a shape into the edges; \"none\" shows them.",
                                    {.choices = "none|shape"}),
             option<&Options::theme>("theme", "Colours: light; dark; or auto, which is light, but for SVG in a viewer that asks for dark pages.",
@@ -122,7 +122,8 @@ private:
         for (std::size_t begin = 0; begin < pictures.size(); begin += at_once) {
             std::vector<std::future<shared::ProgramRun>> runs;
             for (std::size_t i = begin; i < std::min(begin + at_once, pictures.size()); ++i) {
-                runs.push_back(std::async(std::launch::async, [this, &context, &picture = pictures[i]] { return graphviz(context, picture); }));
+                // Later, one after another, where the system has no thread to spare.
+                runs.push_back(std::async(std::launch::async | std::launch::deferred, [this, &context, &picture = pictures[i]] { return graphviz(context, picture); }));
             }
             for (std::size_t i = 0; i < runs.size(); ++i) {
                 if (!finish(context, pictures[begin + i], runs[i].get())) return;
@@ -138,18 +139,26 @@ private:
         return shared::run_program(options_.program, arguments, picture.drawing->dot, limit, [&] { return context.stop_requested(); });
     }
 
+    /// What `program` names need not be Graphviz, and a full disk or a lack of memory can end it without a word.
+    static bool looks_like(std::string_view format, std::string_view picture) {
+        if (format == "png") return picture.starts_with("\x89PNG");
+        if (format == "pdf") return picture.starts_with("%PDF");
+        return picture.find("<svg") != std::string_view::npos;
+    }
+
     /// False if there is no point in going on.
     bool finish(Context& context, const Picture& picture, const shared::ProgramRun& run) const {
         const std::string& stem = picture.drawing->stem;
         switch (run.result) {
             case shared::ProgramRun::Result::ok:
+                if (!looks_like(picture.format, run.output)) throw_failure(run, picture.format, stem, "it ended well, but what it wrote is none");
                 context.write_file(stem + "." + picture.format,
                                    picture.format == "svg" && options_.theme == "auto" ? svg_for_both(run.output) : run.output);
                 return true;
             case shared::ProgramRun::Result::stopped: return false;
             case shared::ProgramRun::Result::not_found: report_missing(context); return false;
             case shared::ProgramRun::Result::timed_out: throw_timeout(picture.format, stem);
-            case shared::ProgramRun::Result::failed: throw_failure(run, picture.format, stem);
+            case shared::ProgramRun::Result::failed: throw_failure(run, picture.format, stem, run.status);
         }
         return true;
     }
@@ -174,10 +183,10 @@ private:
                     "raise `time_limit`, fold more (`fold: shape`), or ask for `formats: [dot]` only");
     }
 
-    [[noreturn]] void throw_failure(const shared::ProgramRun& run, const std::string& format, const std::string& stem) const {
+    [[noreturn]] void throw_failure(const shared::ProgramRun& run, const std::string& format, const std::string& stem, const std::string& why) const {
         Diagnostic error;
         error.code = "ADP-RND-006";
-        error.message = "\"" + options_.program + "\" failed to make " + stem + "." + format + ": " + run.status;
+        error.message = "\"" + options_.program + "\" failed to make " + stem + "." + format + ": " + why;
         std::istringstream lines(run.errors);
         for (std::string line; std::getline(lines, line) && error.notes.size() < 5;) error.notes.push_back(line);
         error.hint = "the DOT text is what it was given; `formats: [dot]` writes only that";

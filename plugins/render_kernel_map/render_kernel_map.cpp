@@ -45,7 +45,7 @@ public:
         constexpr const char* phases = "prefill|decode|mixed|unknown|other|capture";
         return std::array{
             option<&Options::formats>(
-                "formats", "What to write: terminal, markdown, html; names of other renderers' formats are let pass."),
+                "formats", "What to write: terminal, markdown, html; names of other renderers' formats are let pass.", {.choices = render::any_format}),
             option<&Options::name>("name", "Of the files."),
             option<&Options::left>(
                 "left", "Phase of the steps on the left; with two traces all steps where the first has none of it.",

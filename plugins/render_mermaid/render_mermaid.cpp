@@ -25,7 +25,7 @@ public:
     static constexpr std::span<const PortDecl> inputs = render::layer_ports;
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", "Only \"mermaid\"; names of other renderers' formats are let pass."),
+            option<&Options::formats>("formats", "Only \"mermaid\"; names of other renderers' formats are let pass.", {.choices = render::any_format}),
             option<&Options::fold>("fold", "\"shape\" folds ops that only change a shape into the arrows.", {.choices = "none|shape"}),
             option<&Options::detail>("detail", "The most that is shown.", {.choices = "kernels|times|titles|blocks"}),
             option<&Options::fence>("fence", "Puts the flowchart between ```mermaid and ```, in a Markdown file."),

@@ -23,7 +23,7 @@ public:
     static constexpr std::span<const PortDecl> inputs = render::layer_ports;
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", "Only \"model_explorer\"; names of other renderers' formats are let pass."),
+            option<&Options::formats>("formats", "Only \"model_explorer\"; names of other renderers' formats are let pass.", {.choices = render::any_format}),
             option<&Options::fold>("fold", "\"shape\" leaves out ops that only change a shape and launch nothing.", {.choices = "none|shape"}),
         };
     }

@@ -97,7 +97,9 @@ double longest(const std::vector<KernelGroup>& groups) {
 
 std::string inventory_terminal(const KernelCount& count, const Window& window, std::size_t most,
                                const Terminal& terminal) {
-    std::string text = render::visible_text(what_was_counted(count, window)) + "\n\n";
+    std::string text;
+    for (const std::string& line : render::wrapped(render::visible_text(what_was_counted(count, window)), terminal.columns)) text += line + "\n";
+    text += "\n";
     render::TextTable categories(
         {{"category", false, 12}, {"count", true}, {"total µs", true}, {"mean µs", true}, {"share", true}, {.head = "", .gap = 1, .may_go = true}});
     for (const KernelGroup& group : count.categories) {

@@ -43,7 +43,7 @@ public:
     static constexpr auto options() {
         return std::array{
             option<&Options::formats>("formats",
-                                      "What to write: csv, markdown; names of other renderers' formats are let pass."),
+                                      "What to write: csv, markdown; names of other renderers' formats are let pass.", {.choices = render::any_format}),
             option<&Options::name>("name", "Of the files: conc<batch size>_<name>.csv, <name>s.md."),
             option<&Options::begin>("begin", "What position 0 is: where the layer begins, or its attention kernel.",
                                     {.choices = "layer|attention"}),
@@ -103,7 +103,7 @@ public:
     static constexpr auto options() {
         return std::array{
             option<&Options::formats>(
-                "formats", "What to write: terminal, csv, markdown; names of other renderers' formats are let pass."),
+                "formats", "What to write: terminal, csv, markdown; names of other renderers' formats are let pass.", {.choices = render::any_format}),
             option<&Options::steps>("steps", "The chosen steps, or all of the trace, also what lies outside of steps.",
                                     {.choices = "chosen|all"}),
             option<&Options::name>("name", "Of the files; if empty, that of the trace."),
@@ -179,7 +179,7 @@ public:
     static constexpr PortDecl inputs[] = {port<Window>("window", "the steps")};
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", "Only \"csv\"; names of other renderers' formats are let pass."),
+            option<&Options::formats>("formats", "Only \"csv\"; names of other renderers' formats are let pass.", {.choices = render::any_format}),
             option<&Options::name>("name", "Of the file."),
         };
     }
@@ -208,7 +208,7 @@ public:
     };
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", "Only \"csv\"; names of other renderers' formats are let pass."),
+            option<&Options::formats>("formats", "Only \"csv\"; names of other renderers' formats are let pass.", {.choices = render::any_format}),
             option<&Options::name>("name", "Of the file."),
         };
     }

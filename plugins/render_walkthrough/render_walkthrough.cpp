@@ -88,7 +88,7 @@ public:
     };
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", walkthrough_formats_doc),
+            option<&Options::formats>("formats", walkthrough_formats_doc, {.choices = render::any_format}),
             option<&Options::kernel>("kernel", "Only this kernel: a part of its name, or its position in the layer."),
             option<&Options::phase>("phase", "Of which steps; all of them where there is none of that phase.",
                                     {.choices = "decode|prefill|mixed|unknown|other|capture"}),
@@ -159,7 +159,7 @@ public:
                                           companion_port};
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", walkthrough_formats_doc),
+            option<&Options::formats>("formats", walkthrough_formats_doc, {.choices = render::any_format}),
             option<&Options::print>("print", walkthrough_print_doc),
             option<&Options::rules>("rules", walkthrough_rules_doc),
         };

@@ -69,6 +69,7 @@ struct Stretch {
     std::optional<TableRows::Part> part;  ///< of the table's pages; none: the whole table, by SQLite
     std::size_t count = 0;                ///< rows read
     std::size_t without_time = 0;         ///< rows left out
+    std::size_t backwards = 0;            ///< rows that end before they start
     std::vector<std::int64_t> processes;                         ///< ids, in order of appearance
     std::vector<LaunchShape> shapes{LaunchShape{}};              ///< the same; the unknown shape first
     std::vector<std::uint32_t> names;                            ///< ids of texts, the same
@@ -87,6 +88,7 @@ public:
             ++stretch_.without_time;
             return;
         }
+        if (row.integer(end) < row.integer(start)) ++stretch_.backwards;
         if (stretch_.count == stretch_.room) throw Error("ADP-NSYS-004", "the database is damaged: a table has more rows than it counts");
         const std::size_t at = stretch_.at + stretch_.count++;
         kernels_.kind[at] = kind_;
@@ -175,7 +177,7 @@ public:
             for (Table& table : tables_) divide(table, total);
             resize(total);
         } while (!scan_all());
-        report_rows_without_time();
+        for (const Table& table : tables_) report_bad_times(table);
         look_up_numbers();
         close_gaps();
         look_up_names();
@@ -257,20 +259,26 @@ private:
         return true;
     }
 
-    void report_rows_without_time() {
-        for (const Table& table : tables_) {
-            std::size_t rows = 0;
-            for (const Stretch& stretch : table.stretches) rows += stretch.without_time;
-            if (rows == 0) continue;
-            Diagnostic diagnostic;
-            diagnostic.severity = Severity::warning;
-            diagnostic.code = "ADP-NSYS-011";
-            diagnostic.message = std::to_string(rows) + (rows == 1 ? " row of " : " rows of ") + table.kind.table + " left out: " + (rows == 1 ? "its" : "their") +
-                                 " start or end is no number, or impossible";
-            diagnostic.where.file = reading_.trace.file.string();
-            diagnostic.hint = "export the recording again";
-            reading_.trace.limits.push_back(std::move(diagnostic));
+    void report_bad_times(const Table& table) {
+        std::size_t without = 0;
+        std::size_t backwards = 0;
+        for (const Stretch& stretch : table.stretches) {
+            without += stretch.without_time;
+            backwards += stretch.backwards;
         }
+        const auto rows = [&](std::size_t count) { return std::to_string(count) + (count == 1 ? " row of " : " rows of ") + table.kind.table; };
+        if (without > 0) report(rows(without) + " left out: " + (without == 1 ? "its" : "their") + " start or end is no number, or impossible");
+        if (backwards > 0) report(rows(backwards) + (backwards == 1 ? " ends before it starts, and counts" : " end before they start, and count") + " as 0 ns");
+    }
+
+    void report(std::string message) {
+        Diagnostic diagnostic;
+        diagnostic.severity = Severity::warning;
+        diagnostic.code = "ADP-NSYS-011";
+        diagnostic.message = std::move(message);
+        diagnostic.where.file = reading_.trace.file.string();
+        diagnostic.hint = "export the recording again";
+        reading_.trace.limits.push_back(std::move(diagnostic));
     }
 
     /// The stretches' own numbers of processes and shapes into the trace's.

@@ -48,6 +48,21 @@ Diagnostic limit(const Trace& trace, std::string code, std::string message, std:
     throw Error(std::move(diagnostic));
 }
 
+/// Why there is no kernel, if there is none and no graph that ran without them.
+std::optional<Diagnostic> no_kernels(const Trace& trace) {
+    const auto& kinds = trace.kernels.kind;
+    if (trace.graph_runs.size() > 0 || std::find(kinds.begin(), kinds.end(), KernelKind::kernel) != kinds.end()) return std::nullopt;
+    std::string holds = "no GPU work";
+    if (!kinds.empty()) holds = std::to_string(kinds.size()) + " copies and settings of memory, but no kernel";
+    Diagnostic diagnostic = limit(trace, "ADP-NSYS-006", "the trace holds " + holds + ": there is no table of kernels, or it is empty", node_mode_hint);
+    diagnostic.severity = Severity::error;
+    constexpr std::size_t most_messages = 5;
+    for (const std::string& message : trace.profiler_messages) {
+        if (diagnostic.notes.size() < most_messages) diagnostic.notes.push_back("the profiler says: " + message);
+    }
+    return diagnostic;
+}
+
 void find_limits(Trace& trace) {
     if (trace.graph_runs.size() > 0) {
         trace.limits.push_back(limit(trace, "ADP-NSYS-007",
@@ -132,14 +147,10 @@ std::shared_ptr<const Trace> read_trace(const std::filesystem::path& file, const
     Reading reading{database, *trace, texts, processes};
     read_kernel_tables(reading);
     read_host_tables(reading);
-    if (trace->kernels.size() == 0 && trace->graph_runs.size() == 0) {
-        Diagnostic diagnostic = limit(*trace, "ADP-NSYS-006", "the trace holds no GPU work: there is no table of kernels, or it is empty", node_mode_hint);
-        diagnostic.severity = Severity::error;
-        constexpr std::size_t most_messages = 5;
-        for (const std::string& message : trace->profiler_messages) {
-            if (diagnostic.notes.size() < most_messages) diagnostic.notes.push_back("the profiler says: " + message);
-        }
-        throw Error(std::move(diagnostic));
+    if (auto nothing = no_kernels(*trace)) {
+        if (trace->kernels.size() == 0) throw Error(std::move(*nothing));
+        nothing->severity = Severity::warning;
+        trace->limits.push_back(std::move(*nothing));
     }
     find_limits(*trace);
     for (const Diagnostic& diagnostic : trace->limits) warn(diagnostic);

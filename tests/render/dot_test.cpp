@@ -201,11 +201,14 @@ TEST_CASE("a layout program that dies leaves one message and no picture") {
     // It does not even read its input.
     const Script deaf("exec true");
     const Attempt nothing = attempt(deaf.path());
-    CHECK(nothing.error.code.empty());
+    CHECK(nothing.error.code == "ADP-RND-006");
+    CHECK(nothing.context->files.size() == 1);
+    const Script wrong("cat > /dev/null; echo '<html>no picture</html>'");
+    CHECK(attempt(wrong.path()).error.code == "ADP-RND-006");
 }
 
 TEST_CASE("pictures of several layers lead to each other, where there is SVG to lead to") {
-    const Script draws("cat");  // what Graphviz is given
+    const Script draws("echo '<svg>'; cat");  // what Graphviz is given
     auto context = make_sample().context();
     context->selection.layers = {0, 1};
     renderer("render.dot", {{"program", draws.path()}, {"formats", std::vector<std::string>{"svg"}}, {"theme", std::string{"light"}}})->run(*context);

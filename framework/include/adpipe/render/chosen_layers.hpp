@@ -28,6 +28,11 @@ ADPIPE_EXPORT std::vector<const Layer*> chosen_layers(const Context& context, co
 /// "092_compile_compile_model_layer5"; with the stack before "layer" where the model has several.
 ADPIPE_EXPORT std::string layer_file_stem(const LayerView& view);
 
+/// The choices of a renderer's option `formats`: what the renderers that ship can write, so that a config that asks for another is found wrong
+/// before anything runs.
+inline constexpr const char* any_format =
+    "json|kernels|dot|png|svg|pdf|html|terminal|tsv|csv|markdown|mermaid|md|perfetto|model_explorer|txt|chrome|table|report";
+
 /// The formats that a renderer shall write: those of `wanted` that are in `own`, in the order of `own`. Renderers are swapped by
 /// one word in a config, so names of other renderers' formats are let pass; if no own one is among them, the result is `fallback`.
 /// Throws Error (ADP-RND-007) for a name that no renderer has.
