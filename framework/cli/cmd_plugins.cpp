@@ -114,9 +114,19 @@ std::string fates_json(const Registry& registry, const std::string& name, const 
     return text + "]}\n";
 }
 
+/// Looks for the stages of the plugins of that name: what is wrong with some of them shows only once they are loaded.
+void load_all(Registry& registry, const std::string& plugin) {
+    std::vector<std::string> stages;
+    for (const PluginFile& file : registry.files()) {
+        if (file.name == plugin || file.path.stem() == plugin) stages.insert(stages.end(), file.stages.begin(), file.stages.end());
+    }
+    for (const std::string& stage : stages) (void)registry.find(stage);
+}
+
 /// What became of one stage or plugin name, place by place.
 int explain(Registry& registry, const std::string& name, bool json) {
     const Registry::Found found = registry.find(name);
+    load_all(registry, name);
     std::size_t known = 0;
     for (std::size_t i = 0; i < registry.places().size(); ++i) known += fates(registry, i, name, found.plugin).size();
     Output& output = Output::standard();

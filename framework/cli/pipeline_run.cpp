@@ -153,8 +153,15 @@ int Preparation::status() const {
 Preparation prepare(PipelineConfig config, const PipelineOptions& options) {
     Preparation preparation{std::move(config), {}, {}, {}};
     preparation.registry = make_registry(options.plugins, preparation.config.plugins);
-    preparation.diagnostics = preparation.registry.named_problems();
+    std::vector<Diagnostic> problems = preparation.registry.named_problems();
     preparation.plan = make_plan(preparation.config, preparation.registry, preparation.diagnostics);
+    // Of a plugin that a stage needs, the plan says the same, and for which stage.
+    std::erase_if(problems, [&](const Diagnostic& problem) {
+        return std::any_of(preparation.diagnostics.begin(), preparation.diagnostics.end(), [&](const Diagnostic& known) {
+            return known.code == problem.code && known.where.file == problem.where.file && known.message == problem.message;
+        });
+    });
+    preparation.diagnostics.insert(preparation.diagnostics.begin(), problems.begin(), problems.end());
     return preparation;
 }
 

@@ -189,24 +189,35 @@ std::string where_it_failed(const Run& run, const PlannedStage& stage, Clock::du
 
 std::unique_ptr<Stage> create(const PlannedStage& planned) { return std::unique_ptr<Stage>{planned.decl->create(planned.options)}; }
 
-/// The stages, each told that a run begins. What cannot be made stays null: it is tried again, and reported, when its turn comes.
+/// Tells a stage that a run begins. Where it throws, run() says what is wrong.
+void prepare_stage(Stage& stage, const Context& context) noexcept {
+    try {
+        stage.prepare(context);
+    } catch (...) {
+    }
+}
+
+/// The stages, prepared. What cannot be made stays null: it is tried again, and reported, when its turn comes.
 std::vector<std::unique_ptr<Stage>> prepare_stages(Run& run) {
     std::vector<std::unique_ptr<Stage>> stages(run.plan.stages.size());
     for (std::size_t i = 0; i < stages.size(); ++i) {
         const StageContext context{run, i};
         try {
             stages[i] = create(run.plan.stages[i]);
-            if (stages[i] != nullptr) stages[i]->prepare(context);
         } catch (...) {
         }
+        if (stages[i] != nullptr) prepare_stage(*stages[i], context);
     }
     return stages;
 }
 
 void run_prepared(const PlannedStage& planned, std::unique_ptr<Stage> stage, StageContext& context) {
     if (auto wrong = digest_fault(context.inputs())) throw Error(std::move(*wrong));
-    if (stage == nullptr) stage = create(planned);
-    if (stage == nullptr) throw Error("ADP-RUN-003", fmt::format("stage '{}' could not be made: its create() returned null", planned.id));
+    if (stage == nullptr) {
+        stage = create(planned);
+        if (stage == nullptr) throw Error("ADP-RUN-003", fmt::format("stage '{}' could not be made: its create() returned null", planned.id));
+        prepare_stage(*stage, context);
+    }
     stage->run(context);
 }
 

@@ -28,7 +28,7 @@ TEST_CASE("work that is not worth a thread is done when it is asked for") {
 TEST_CASE("what the work throws comes out where its result is asked for") {
     for (const bool is_long : {true, false}) {
         Beside<int> work([]() -> int { throw std::runtime_error("it went wrong"); }, is_long);
-        CHECK_THROWS_WITH_AS(work.get(), "it went wrong", std::runtime_error);
+        for (int i = 0; i < 2; ++i) CHECK_THROWS_WITH_AS(work.get(), "it went wrong", std::runtime_error);
     }
 }
 

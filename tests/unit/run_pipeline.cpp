@@ -124,6 +124,9 @@ public:
     static constexpr auto options() { return std::array{option<&Options::fails>("fails", "")}; }
     explicit Eager(Options options) : options_{std::move(options)} {
         if (options_.fails == "create") throw Error("ADP-TEST-001", "cannot be made");
+        if (options_.fails != "create once" || std::find(happened.begin(), happened.end(), "failed once") != happened.end()) return;
+        happened.push_back("failed once");
+        throw Error("ADP-TEST-001", "cannot be made");
     }
     void prepare(const Context& context) override {
         happened.push_back("prepare " + context.pipeline());
@@ -214,6 +217,8 @@ TEST_CASE("stages are prepared before the first one runs") {
     // Where a stage is at fault, those before it have run: what they say comes first.
     CHECK(events("prepare") == std::vector<std::string>{"prepare test", "prepare test", "run on 2", "run on 2"});
     CHECK(events("create") == std::vector<std::string>{"prepare test", "run on 2", "ADP-TEST-001 cannot be made"});
+    // No stage runs without having been prepared.
+    CHECK(events("create once") == std::vector<std::string>{"prepare test", "failed once", "run on 2", "prepare test", "run on 2"});
 }
 
 TEST_CASE("an artifact goes after its last use") {

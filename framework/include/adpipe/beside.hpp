@@ -3,9 +3,8 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <exception>
 #include <functional>
-#include <future>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -29,7 +28,7 @@ template <class Result>
 class Beside {
 public:
     /// `is_long`: false for work that is not worth a thread.
-    explicit Beside(std::function<Result()> work, bool is_long = true) : task_(std::move(work)), result_(task_.get_future()) {
+    explicit Beside(std::function<Result()> work, bool is_long = true) : work_(std::move(work)) {
         const auto others = is_long ? other_processors() : std::nullopt;
         if (!others) return;
         if (::sched_getaffinity(0, sizeof all_, &all_) != 0) return;
@@ -45,12 +44,10 @@ public:
     Beside(const Beside&) = delete;
     Beside& operator=(const Beside&) = delete;
 
-    /// Waits for the work. Throws what it threw.
+    /// Waits for the work. Throws what it threw, each time.
     Result& get() {
-        if (!value_) {
-            finish();
-            value_.emplace(result_.get());
-        }
+        finish();
+        if (error_) std::rethrow_exception(error_);
         return *value_;
     }
 
@@ -58,19 +55,25 @@ private:
     static void* run(void* self) {
         auto& beside = *static_cast<Beside*>(self);
         (void)::sched_setaffinity(0, sizeof beside.all_, &beside.all_);  // it was to start elsewhere, not to stay there
-        beside.task_();
+        beside.work();
         return nullptr;
+    }
+    void work() noexcept {
+        try {
+            value_.emplace(work_());
+        } catch (...) {
+            error_ = std::current_exception();
+        }
     }
     void finish() {
         if (is_running_) ::pthread_join(thread_, nullptr);
-        else if (!is_done_) task_();
+        else if (!value_ && !error_) work();
         is_running_ = false;
-        is_done_ = true;
     }
 
-    std::packaged_task<Result()> task_;
-    std::future<Result> result_;
+    std::function<Result()> work_;
     std::optional<Result> value_;
+    std::exception_ptr error_;
     cpu_set_t all_{};
     pthread_t thread_{};
     bool is_running_ = false;
