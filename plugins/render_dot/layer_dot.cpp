@@ -25,7 +25,8 @@ using render::InputGroup;
 using render::LayerView;
 namespace colour = render::colour;
 
-constexpr std::size_t large_layer = 250;  ///< nodes from which on curved edges take too long
+constexpr std::size_t large_layer = 250;  ///< nodes from which on curved edges, and the best of places, take dot too long
+constexpr std::size_t huge_layer = 500;   ///< and from which on edges around nodes do
 
 /// Lines of a tooltip: each escaped, joined by Graphviz' line break.
 std::string tooltip(const std::vector<std::string>& lines) {
@@ -70,8 +71,11 @@ private:
     }
 
     void graph_attributes() {
-        const std::string_view splines = folded_.nodes.size() > large_layer ? "polyline" : "true";
-        line("  ", {"graph [rankdir=TB, newrank=true, compound=true, nodesep=0.2, ranksep=0.25, pad=0.3, splines=", splines,
+        // With bounds for its network simplex, dot draws in seconds what took it minutes: a scan that was unrolled into a thousand edges.
+        const std::size_t nodes = folded_.nodes.size();
+        const std::string_view splines = nodes > huge_layer ? "line" : nodes > large_layer ? "polyline" : "true";
+        const std::string_view bounds = nodes > large_layer ? ", nslimit=1, nslimit1=1, mclimit=0.3" : "";
+        line("  ", {"graph [rankdir=TB, newrank=true, compound=true, nodesep=0.2, ranksep=0.25, pad=0.3, splines=", splines, bounds,
                     ", bgcolor=\"", colour::background, "\", fontname=\"Helvetica,Arial,sans-serif\", tooltip=\" \"];"});
         line("  ", {"node [shape=plain, fontname=\"Helvetica,Arial,sans-serif\", fontsize=11];"});
         line("  ", {"edge [fontname=\"Helvetica,Arial,sans-serif\", fontsize=9, color=\"", colour::edge, "\", arrowsize=0.6];"});
