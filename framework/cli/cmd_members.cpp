@@ -10,7 +10,10 @@
 #include <adpipe/suggest.hpp>
 
 #include <array>
+#include <cstring>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace adpipe::cli {
 namespace {
@@ -31,9 +34,8 @@ Row row_of(const GraphModel& graph, const Layers& layers, VertexId v) {
 }
 
 void append_field(std::string& line, std::string_view text) {
-    const std::size_t begin = line.size();
     line.append(1, '\t').append(text);
-    blank_controls(line, begin + 1);
+    blank_controls(std::span{line}.last(text.size()));
 }
 
 /// What stands behind the name in a row. Neighbours in a dump, such as the weights of a layer's experts, mostly have it in common, and a dump
@@ -66,26 +68,54 @@ private:
     std::string text_;
 };
 
+/// Rows on their way out. A string would look after its length at each of their parts.
+class RowBuffer {
+public:
+    ~RowBuffer() { flush(); }
+    /// Makes room for so many bytes.
+    void begin(std::size_t size) {
+        if (size > bytes_.size() - used_) flush();
+        if (size > bytes_.size()) bytes_.resize(size);
+    }
+    void add(std::string_view text) {
+        if (!text.empty()) std::memcpy(bytes_.data() + used_, text.data(), text.size());
+        used_ += text.size();
+    }
+    /// With spaces in place of tabs and other controls.
+    void add_field(std::string_view text) {
+        add(text);
+        blank_controls({bytes_.data() + used_ - text.size(), text.size()});
+    }
+    void flush() {
+        Output::standard().write({bytes_.data(), used_});
+        used_ = 0;
+    }
+
+private:
+    std::vector<char> bytes_ = std::vector<char>(Output::piece);
+    std::size_t used_ = 0;
+};
+
 void write_tsv(const GraphModel& graph, const Layers& layers) {
-    std::string text;
-    text.reserve(Output::piece + 4096);
-    for (const char* name : member_columns) text += (text.empty() ? "" : "\t") + std::string{name};
-    text += '\n';
+    std::string heading;
+    for (const char* name : member_columns) heading += (heading.empty() ? "" : "\t") + std::string{name};
+    Output::standard().write(heading + '\n');
     std::vector<std::string> modules;
-    for (const GraphModule& module : graph.modules()) modules.push_back(tsv_text(module.name));
+    for (const GraphModule& module : graph.modules()) modules.push_back(tsv_text(module.name) + '\t');
     RowEnd row_end(layers);
+    RowBuffer rows;
     for (VertexId v = 0; v < graph.size(); ++v) {
         const Vertex& vertex = graph.vertex(v);
-        text += modules[vertex.module];
-        append_field(text, layers.text(layers.of[v].stack));
-        append_field(text, vertex.name);
-        text += row_end.of(v);
-        if (text.size() > Output::piece) {
-            Output::standard().write(text);
-            text.clear();
-        }
+        const std::string& module = modules[vertex.module];
+        const std::string_view stack = layers.text(layers.of[v].stack);
+        const std::string& end = row_end.of(v);
+        rows.begin(module.size() + stack.size() + 1 + vertex.name.size() + end.size());
+        rows.add(module);
+        rows.add_field(stack);
+        rows.add("\t");
+        rows.add_field(vertex.name);
+        rows.add(end);
     }
-    Output::standard().write(text);
 }
 
 void write_json(const GraphModel& graph, const Layers& layers) {

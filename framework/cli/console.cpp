@@ -59,7 +59,7 @@ Output& Output::standard() {
 }
 
 void Output::write(std::string_view text) {
-    if (text.size() < piece) {
+    if (text.size() < piece / 2) {
         buffer_ += text;
         if (buffer_.size() >= piece) flush();
         return;
@@ -126,7 +126,7 @@ std::string json_text(std::string_view text) {
 
 std::string tsv_text(std::string_view text) {
     std::string field{text};
-    blank_controls(field, 0);
+    blank_controls(field);
     return field;
 }
 
@@ -146,16 +146,14 @@ bool has_control(const char* eight) {
 
 }  // namespace
 
-void blank_controls(std::string& text, std::size_t begin) {
-    const std::size_t size = text.size();
-    char* const bytes = text.data();
-    for (std::size_t i = begin; i < size;) {
-        if (i + 8 <= size && !has_control(bytes + i)) {
+void blank_controls(std::span<char> text) {
+    for (std::size_t i = 0; i < text.size();) {
+        if (i + 8 <= text.size() && !has_control(text.data() + i)) {
             i += 8;
             continue;
         }
-        for (const std::size_t end = std::min(i + 8, size); i < end; ++i) {
-            if (static_cast<unsigned char>(bytes[i]) < 0x20 || bytes[i] == '\x7f') bytes[i] = ' ';
+        for (const std::size_t end = std::min(i + 8, text.size()); i < end; ++i) {
+            if (static_cast<unsigned char>(text[i]) < 0x20 || text[i] == '\x7f') text[i] = ' ';
         }
     }
 }

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,8 +49,8 @@ Terminal output_terminal();
 std::string json_text(std::string_view text);
 /// `text` with tabs, line ends and other control characters as blanks: a field of a TSV line.
 std::string tsv_text(std::string_view text);
-/// The same for the end of a text, from `begin`, in place.
-void blank_controls(std::string& text, std::size_t begin);
+/// The same in place.
+void blank_controls(std::span<char> text);
 
 /// Columns of what is printed for people to read.
 inline constexpr int text_columns = 100;

@@ -1,3 +1,4 @@
+#include <adpipe/beside.hpp>
 #include <adpipe/diagnostic.hpp>
 #include <adpipe/model/graph_fwd.hpp>
 
@@ -8,6 +9,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace adpipe {
 
@@ -162,15 +164,21 @@ void sort_literals(GraphStorage& storage, LargeArray<PendingLiteral> pending) {
     for (const PendingLiteral& l : pending) storage.literals.push_back(l.literal);
 }
 
-/// Of names, ops, types, literals and edges; not of line numbers, nor of addresses in `target`.
-std::uint64_t digest_of(const GraphStorage& storage) {
-    std::uint64_t hash = mix64(storage.digest ^ storage.vertices.size(), storage.edges.size());
+/// Of names, ops and types; not of line numbers, nor of addresses in `target`.
+std::uint64_t digest_of_vertices(const GraphStorage& storage, std::size_t edges) {
+    std::uint64_t hash = mix64(storage.digest ^ storage.vertices.size(), edges);
     for (const GraphModule& module : storage.modules) hash = text_hash(module.name, hash ^ module.begin);
     for (const Vertex& v : storage.vertices) {
         for (const std::string_view text : {v.op, v.shape, v.dtype, v.module_path}) {
             hash = text.empty() ? hash + 1 : text_hash(text, hash);
         }
     }
+    return hash;
+}
+
+/// Of the edges and literals as well.
+std::uint64_t digest_of(const GraphStorage& storage, std::uint64_t of_vertices) {
+    std::uint64_t hash = of_vertices;
     for (const Edge& e : storage.edges) {
         hash = mix64(hash ^ (static_cast<std::uint64_t>(e.source) << 32 | e.target),
                      static_cast<std::uint64_t>(e.kind) << 32 | e.argument);
@@ -249,10 +257,13 @@ private:
 std::shared_ptr<const GraphModel> GraphBuilder::freeze() {
     if (!storage_->modules.empty()) storage_->modules.back().end = static_cast<VertexId>(storage_->vertices.size());
     MemoryEdges(*storage_, working_->edges).add();
+    constexpr std::size_t worth_a_thread = 10'000;
+    const auto digest = [&storage = std::as_const(*storage_), edges = working_->edges.size()] { return digest_of_vertices(storage, edges); };
+    Beside<std::uint64_t> of_vertices(digest, storage_->vertices.size() >= worth_a_thread);
     sort_edges(*storage_, std::move(working_->edges));
     sort_literals(*storage_, std::move(working_->literals));
     working_.reset();
-    storage_->digest = digest_of(*storage_);
+    storage_->digest = digest_of(*storage_, of_vertices.get());
     return std::make_shared<const GraphModel>(std::move(storage_));
 }
 

@@ -92,6 +92,7 @@ void AutodeployBody::read(const ModuleText& module) {
     number_ = findings_.line_of(module.header.data());
     builder_.begin_module(module.name, number_);
     first_vertex_ = builder_.size();
+    doubtful_.clear();
     const char* const end = module.body.data() + module.body.size();
     // The body begins with the rest of the header's line.
     for (const char* at = module.body.data(); at < end; ++number_) {
@@ -348,6 +349,7 @@ VertexId AutodeployBody::use(std::string_view name, std::string_view shape, std:
     weight.kind = VertexKind::weight;
     weight.line = number_;
     const auto [vertex, is_new] = builder_.add(weight);
+    if (is_new && !ends_with(name, "weight") && !ends_with(name, "bias")) doubtful_.push_back(vertex);
     if (is_new || shape.empty() || shape == "?") return vertex;
     const Vertex& known = builder_.vertex(vertex);
     if (known.kind == VertexKind::weight && (known.shape.empty() || known.shape == "?")) builder_.set_type(vertex, shape, dtype);
@@ -425,22 +427,18 @@ std::uint64_t kind_of_name(std::string_view name) {
 /// Ops of one kind are numbered, and in every layer they have the same names but for the numbers: add, add_1, model_layers_5_add_14. What has a name
 /// of that kind is probably an op too, and no weight.
 void AutodeployBody::warn_of_missing_ops() {
-    std::vector<VertexId> doubtful;
     std::vector<std::string_view> endings;
-    for (VertexId v = first_vertex_; v < builder_.size(); ++v) {
-        const Vertex& weight = builder_.vertex(v);
-        if (weight.kind != VertexKind::weight || ends_with(weight.name, "weight") || ends_with(weight.name, "bias")) continue;
-        doubtful.push_back(v);
-        const std::string_view ending = last_letters(weight.name);
+    for (const VertexId v : doubtful_) {
+        const std::string_view ending = last_letters(builder_.vertex(v).name);
         if (std::find(endings.begin(), endings.end(), ending) == endings.end()) endings.push_back(ending);
     }
     std::unordered_set<std::uint64_t> named_by_op;
-    for (VertexId v = first_vertex_; v < builder_.size() && !doubtful.empty(); ++v) {
+    for (VertexId v = first_vertex_; v < builder_.size() && !doubtful_.empty(); ++v) {
         const Vertex& op = builder_.vertex(v);
         if (op.kind != VertexKind::op || std::find(endings.begin(), endings.end(), last_letters(op.name)) == endings.end()) continue;
         if (is_named_by_op(op)) named_by_op.insert(kind_of_name(op.name));
     }
-    for (const VertexId v : doubtful) {
+    for (const VertexId v : doubtful_) {
         const Vertex& weight = builder_.vertex(v);
         if (named_by_op.count(kind_of_name(weight.name)) == 0) continue;
         findings_.warning("ADP-AD-012", "%" + std::string{weight.name} + " is taken for a weight since no line defines it, but it is named like an op",

@@ -60,6 +60,7 @@ private:
     const char* end_ = nullptr;    // of the line
     std::uint32_t number_ = 0;     // of the line
     VertexId first_vertex_ = 0;    // of the module
+    std::vector<VertexId> doubtful_;  // weights of the module whose names do not end as weights' do
     VertexId output_ = no_vertex;
     std::uint32_t comments_ = 0;
 };
