@@ -13,8 +13,6 @@ namespace {
 /// A fused mixture of experts names a thousand weights; the first few say enough.
 constexpr std::size_t weights_looked_at = 6;
 
-bool is_cast(std::string_view bare) { return bare == "to" || bare == "_to_copy" || bare == "type_as" || bare == "float"; }
-
 bool opens_stream(std::string_view bare) { return bare.substr(0, 6) == "begin_" || bare.substr(0, 7) == "record_"; }
 
 }  // namespace

@@ -296,14 +296,24 @@ void LayerSolver::mark_fused_ends() {
     }
 }
 
-/// A check belongs with the next op that reads what it checks: the two were written as one.
+/// A check belongs with the cast of what it checks that follows: the two were written as one. Where the cast is gone, its name may tell;
+/// else the only check of what several layers read stays with it, and others go with the next reader.
 void LayerSolver::place_checks() {
+    std::vector<std::uint8_t> checks(flow_.size(), 0);  // up to 2
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (!is_op(v) || !flow_.op(v).is_check || flow_.arguments(v).empty()) continue;
+        std::uint8_t& count = checks[flow_.arguments(v)[0]];
+        count = static_cast<std::uint8_t>(std::min(2, count + 1));
+    }
     for (FlowId v = 0; v < flow_.size(); ++v) {
         if (!is_op(v) || !flow_.op(v).is_check || flow_.arguments(v).empty()) continue;
         const FlowId value = flow_.arguments(v)[0];
         const auto users = flow_.users(value);
         const auto next = std::upper_bound(users.begin(), users.end(), v);
-        const FlowId with = next != users.end() && is_op(*next) ? *next : value;
+        const bool has_cast = next != users.end() && is_cast(flow_.bare(*next));
+        if (!has_cast && verdict_[v].why == Why::named) continue;
+        const bool goes_with_next = has_cast || (next != users.end() && is_op(*next) && (shared_[value] == 0 || checks[value] > 1));
+        const FlowId with = goes_with_next ? *next : value;
         // Before a fused end, which is in two layers, the check is still in the first.
         const bool ends_layer = verdict_[with].also != no_layer && verdict_[with].also == verdict_[value].layer;
         const LayerIndex layer = verdict_[ends_layer ? value : with].layer;

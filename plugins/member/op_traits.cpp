@@ -66,6 +66,11 @@ bool is_check(std::string_view bare) noexcept {
     return bare.starts_with("_assert") || bare.starts_with("sym_constrain_range") || bare == "_functional_assert_async";
 }
 
+bool is_cast(std::string_view bare) noexcept {
+    static constexpr std::array<std::string_view, 5> casts{"_to_copy", "float", "half", "to", "type_as"};
+    return is_one_of(casts, bare);
+}
+
 bool is_number_arithmetic(std::string_view bare) noexcept {
     static constexpr std::array<std::string_view, 15> arithmetic{"add", "ceil", "floor", "floordiv", "ge",  "max",    "min",    "mod",
                                                                  "mul", "neg",  "pow",   "sub",      "sym_max", "sym_min", "truediv"};

@@ -44,6 +44,9 @@ bool reads_size(std::string_view bare) noexcept;
 /// True for ops that only check a value, and give none: torch.export writes one before each cast.
 bool is_check(std::string_view bare) noexcept;
 
+/// True for ops that change a tensor's type.
+bool is_cast(std::string_view bare) noexcept;
+
 /// True for arithmetic that gives a number when all its arguments are numbers.
 bool is_number_arithmetic(std::string_view bare) noexcept;
 
