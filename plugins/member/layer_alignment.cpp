@@ -103,6 +103,7 @@ void LayerSolver::align_layers() {
     like_first_.assign(flow_.size(), no_flow);
     like_first_layer_.assign(flow_.size(), no_layer);
     like_last_.assign(flow_.size(), no_flow);
+    begins_first_.assign(flow_.size(), 0);
     per_layer_.assign(flow_.size(), no_layer);
     single_role_.assign(flow_.size(), 0);
 
@@ -140,6 +141,7 @@ void LayerSolver::align_layers() {
         of_layer.erase(layer);
         for (const LayerIndex other : of_layer) align(layer, other);
     }
+    align_single_layers();
 }
 
 void LayerSolver::mark_single_role(LayerIndex layer, std::uint64_t role) {
@@ -175,6 +177,61 @@ void LayerSolver::align(LayerIndex here, LayerIndex there) {
         i = i_end;
         j = j_end;
     }
+    for (const Side side : {Side::beginning, Side::end}) {
+        const LayerIndex outermost = side == Side::beginning ? table_.first_of_stack(here) : table_.last_of_stack(here);
+        if (there != outermost) continue;
+        const bool has_pair = std::any_of(queue.begin(), queue.end(), [&](const Pair& pair) { return is_at(side, pair.here); });
+        if (has_pair) continue;
+        for (const Pair& pair : pair_outermost(side, here, there)) queue.push_back(pair);
+    }
+    walk(std::move(queue), here, there);
+}
+
+/// True if no use of the layer's weights comes before it, or after it.
+bool LayerSolver::is_at(Side side, FlowId use) const {
+    const auto around = side == Side::beginning ? flow_.sources(use) : flow_.users(use);
+    return std::all_of(around.begin(), around.end(), [&](FlowId v) {
+        return constant_[v] != 0 || (side == Side::beginning ? up_[v] < own_[use] : down_[v] > own_[use]);
+    });
+}
+
+/// Layers of different kinds may begin alike, with a norm that has another name in each: pairs the outermost uses of weights by op, where
+/// the other layer has but one outermost use. Two branches may end in one op each, and then their sum is no end: there, this one must have
+/// but one, too.
+std::vector<LayerSolver::Pair> LayerSolver::pair_outermost(Side side, LayerIndex here, LayerIndex there) const {
+    const auto outermost = [&](LayerIndex layer) {
+        std::vector<FlowId> uses;
+        for (const Anchor& anchor : anchors_[static_cast<std::size_t>(layer)]) {
+            if (is_at(side, anchor.vertex)) uses.push_back(anchor.vertex);
+        }
+        return uses;
+    };
+    std::vector<Pair> pairs;
+    const std::vector<FlowId> theirs = outermost(there);
+    if (theirs.size() != 1) return pairs;
+    const std::vector<FlowId> ours = outermost(here);
+    if (side == Side::end && ours.size() != 1) return pairs;
+    for (const FlowId use : ours) {
+        if (flow_.op_hash(use) == flow_.op_hash(theirs[0])) pairs.push_back({use, theirs[0]});
+    }
+    return pairs;
+}
+
+/// The only layer of a stack, such as a draft model's, has no layer of its own to be compared with: it may begin like those of another stack.
+void LayerSolver::align_single_layers() {
+    LayerIndex example = no_layer;
+    for (LayerIndex layer = 0; layer < count_ && example == no_layer; ++layer) {
+        if (is_first(layer) && !is_last(layer)) example = layer;
+    }
+    if (example == no_layer) return;
+    for (LayerIndex layer = 0; layer < count_; ++layer) {
+        if (!is_first(layer) || !is_last(layer)) continue;
+        ++alignment_;
+        walk(pair_outermost(Side::beginning, layer, example), layer, example);
+    }
+}
+
+void LayerSolver::walk(std::vector<Pair> queue, LayerIndex here, LayerIndex there) {
     for (const Pair& pair : queue) seen_here_[pair.here] = alignment_;
     for (std::size_t next = 0; next < queue.size(); ++next) {
         const Pair pair = queue[next];
@@ -354,6 +411,10 @@ void LayerSolver::learn_from(Pair pair, LayerIndex here, LayerIndex there) {
         return;
     }
     const bool may_be_here = up_[a] < here && here <= down_[a];
+    if (!same_stack(here, there)) {
+        if (may_be_here && up_[b] < there) like_other_stack_.push_back(pair);
+        return;
+    }
     const bool may_be_there = up_[b] < there && there <= down_[b];
     if (may_be_here && may_be_there) {
         if (up_[a] == up_[b]) {
@@ -362,6 +423,7 @@ void LayerSolver::learn_from(Pair pair, LayerIndex here, LayerIndex there) {
         } else if (to_first) {
             like_first_[a] = b;
             like_first_layer_[a] = here;
+            begins_first_[b] = 1;
         }
     }
     if (there == table_.last_of_stack(here) && up_[a] == here && up_[b] == there) like_last_[a] = b;

@@ -100,6 +100,9 @@ void LayerSolver::transfer_to_ends() {
 }
 
 void LayerSolver::decide_ends() {
+    for (const Pair& pair : like_other_stack_) {
+        if (undecided(pair.here) && !decided(pair.here) && begins_first_[pair.there] != 0) decide(pair.here, down_[pair.here], Why::like_other_layers, pair.there);
+    }
     find_joins();
     for (FlowId v = flow_.size(); v-- > 0;) {
         if (!undecided(v) || decided(v)) continue;

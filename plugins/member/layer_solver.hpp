@@ -93,6 +93,8 @@ private:
         std::uint64_t role;
         FlowId vertex;
     };
+    /// Which of the uses of weights in a layer: those before which, or after which, the layer has no other.
+    enum class Side : std::uint8_t { beginning, end };
     struct Pair {
         FlowId here;
         FlowId there;
@@ -121,6 +123,10 @@ private:
     void align_layers();
     void mark_single_role(LayerIndex layer, std::uint64_t role);
     void align(LayerIndex here, LayerIndex there);
+    void walk(std::vector<Pair> queue, LayerIndex here, LayerIndex there);
+    bool is_at(Side side, FlowId use) const;
+    std::vector<Pair> pair_outermost(Side side, LayerIndex here, LayerIndex there) const;
+    void align_single_layers();
     void step_to_arguments(Pair pair, LayerIndex here, LayerIndex there, std::vector<Pair>& queue);
     bool reads_unwritten(FlowId v, FlowId argument) const;
     bool brings_earlier_layer(FlowId v, LayerIndex here) const;
@@ -231,6 +237,8 @@ private:
     std::vector<FlowId> like_first_;             ///< its counterpart in the first layer
     std::vector<LayerIndex> like_first_layer_;   ///< the layer it was reached from
     std::vector<FlowId> like_last_;
+    std::vector<std::uint8_t> begins_first_;     ///< other layers begin with the like, so that it begins the first layer of its stack
+    std::vector<Pair> like_other_stack_;         ///< in the only layer of a stack, what looks like the beginning of another stack's first layer
     std::vector<LayerIndex> per_layer_;          ///< the layer whose own it is, or no_layer
     std::vector<Pair> equals_;                   ///< per-layer counterparts
 
