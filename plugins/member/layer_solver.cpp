@@ -133,7 +133,29 @@ bool LayerSolver::find_foreign_calls() {
         foreign_call_[v] = once == no_layer && (too_late || too_early) ? 1 : 0;
         any = any || foreign_call_[v] != 0;
     }
+    if (any) find_calls_before_owner(up);
     return any;
+}
+
+/// A call between the layers before the owner of the weights and the owner may be either's. Where another call is surely the owner's, and
+/// others are surely not, each layer has one. `up`: by vertex, the highest layer before it by weights that are used once.
+void LayerSolver::find_calls_before_owner(const std::vector<LayerIndex>& up) {
+    std::vector<FlowId> found;
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        const LayerIndex owner = claim(v, true);
+        if (owner == no_layer || foreign_call_[v] != 0 || up[v] >= owner) continue;
+        bool others_call = false;
+        bool owner_calls = false;
+        for (const FlowId s : flow_.sources(v)) {
+            if (reused_[s] == 0 || weight_layer_[s] != owner) continue;
+            for (const FlowId user : flow_.users(s)) {
+                others_call = others_call || foreign_call_[user] != 0;
+                owner_calls = owner_calls || (user != v && up[user] == owner);
+            }
+        }
+        if (others_call && owner_calls) found.push_back(v);
+    }
+    for (const FlowId v : found) foreign_call_[v] = 1;
 }
 
 /// A block may hold something for each of its callers, such as an adapter, which one call alone uses: what stands under the name that all

@@ -104,6 +104,7 @@ private:
     void find_constants();
     void find_reused_weights();
     bool find_foreign_calls();
+    void find_calls_before_owner(const std::vector<LayerIndex>& up);
     void extend_to_blocks();
     LayerIndex claim(FlowId v, bool with_reused) const;
     void sweep_down();
