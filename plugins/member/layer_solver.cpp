@@ -209,13 +209,14 @@ void LayerSolver::sweep_down() {
             if (!flow_.is_number(s)) up_values_[v] = std::max(up_values_[v], up_values_[s]);
         }
         if (!foreign_call_.empty() && foreign_call_[v] != 0) own = no_layer;
+        own = table_.run_after(own, up_[v]);
         // Weights of an earlier layer after a later one: a block called again, or one late use. Nothing follows from it for what is near.
+        out_of_order_ = out_of_order_ || (own != no_layer && up_[v] > own && is_op(v));
         const bool late = own != no_layer && up_[v] > own && same_stack(up_[v], own);
         const bool called_again = late && !reused_.empty() && claim(v, false) == no_layer;
-        out_of_order_ = out_of_order_ || (late && is_op(v) && !called_again);
         if (is_op(v) && !called_again) own_[v] = own;
         if (own_[v] != no_layer && own_[v] >= nearest_up_[v].layer) nearest_up_[v] = {own_[v], v};
-        const LayerIndex is_in = believed_name(v) ? evidence_.of[v].layer : own_[v];
+        const LayerIndex is_in = believed_name(v) ? named_layer(v) : own_[v];
         if (is_in == no_layer) continue;
         if (is_in != own_[v]) own_[v] = no_layer;
         up_[v] = std::max(up_[v], is_in);
@@ -227,7 +228,7 @@ void LayerSolver::sweep_down() {
 bool LayerSolver::believed_name(FlowId v) {
     const Evidence::Entry& evidence = evidence_.of[v];
     if (evidence.kind != Evidence::Kind::layer) return false;
-    const bool possible = up_[v] == no_layer || evidence.layer >= up_[v] || !same_stack(evidence.layer, up_[v]);
+    const bool possible = up_[v] == no_layer || named_layer(v) >= up_[v] || !same_stack(evidence.layer, up_[v]);
     if (!possible) stale_names_.push_back(v);
     return possible;
 }
@@ -245,8 +246,8 @@ void LayerSolver::sweep_up() {
         if (late) continue;
         if (own_[v] != no_layer && own_[v] <= nearest_down_[v].layer) nearest_down_[v] = {own_[v], v};
         const Evidence::Entry& evidence = evidence_.of[v];
-        const bool named = evidence.kind == Evidence::Kind::layer && evidence.layer == up_[v];
-        const LayerIndex is_in = named ? evidence.layer : own_[v];
+        const bool named = evidence.kind == Evidence::Kind::layer && named_layer(v) == up_[v];
+        const LayerIndex is_in = named ? up_[v] : own_[v];
         if (is_in != no_layer) down_[v] = std::min(down_[v], is_in);
     }
 }
@@ -257,8 +258,9 @@ void LayerSolver::settle_named() {
         if (!is_op(v) || constant_[v] != 0 || (own_[v] != no_layer && !first)) continue;
         const Evidence::Entry& evidence = evidence_.of[v];
         if (evidence.kind == Evidence::Kind::layer) {
-            const bool possible = evidence.layer >= up_[v] && evidence.layer <= down_[v] && !is_inside(v);
-            if (first || possible) decide(v, evidence.layer, Why::named);
+            const LayerIndex layer = named_layer(v);
+            const bool possible = layer >= up_[v] && layer <= down_[v] && !is_inside(v);
+            if (first || possible) decide(v, layer, Why::named);
         } else if (evidence.kind == Evidence::Kind::once && up_values_[v] == no_layer) {
             decide(v, no_layer, Why::metadata);
         } else if (evidence.kind == Evidence::Kind::outside) {
@@ -277,7 +279,7 @@ void LayerSolver::settle_certain() {
         if (own_[v] != no_layer) {
             decide(v, own_[v], Why::uses_weight);
             for (const FlowId s : flow_.sources(v)) {
-                if (constant_[s] != 0 && weight_layer_[s] == own_[v] && verdict_[v].about == no_flow) verdict_[v].about = s;
+                if (constant_[s] != 0 && table_.run_after(weight_layer_[s], own_[v]) == own_[v] && verdict_[v].about == no_flow) verdict_[v].about = s;
             }
         } else if (up_[v] != no_layer && up_[v] >= down_[v]) {
             decide(v, down_[v], Why::inside, nearest_up_[v].use);

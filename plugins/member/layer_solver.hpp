@@ -83,7 +83,7 @@ public:
 
     /// Names that contradict the dataflow, and were not believed.
     const std::vector<FlowId>& stale_names() const { return stale_names_; }
-    /// True if a weight of one layer was used after those of a later one: LayerTable::reorder may find a better order.
+    /// True if a weight of one layer was used after those of a later one: LayerTable::arrange may find a better order.
     bool out_of_order() const { return out_of_order_; }
 
 private:
@@ -110,6 +110,8 @@ private:
     void sweep_down();
     void sweep_up();
     bool believed_name(FlowId v);
+    /// The layer that v's name tells, in the run that v can be in.
+    LayerIndex named_layer(FlowId v) const { return table_.run_after(evidence_.of[v].layer, up_[v]); }
     /// Weights of one layer both before and after it.
     bool is_inside(FlowId v) const {
         return nearest_up_[v].layer != no_layer && nearest_up_[v].layer == nearest_down_[v].layer;

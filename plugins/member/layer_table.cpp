@@ -53,104 +53,32 @@ LayerTable::LayerTable(const FlowGraph& flow, const std::vector<WeightName>& wei
         numbers[weight.name->container].insert(weight.name->layer);
         last_inserted = &*weight.name;
     }
+    of_container_.resize(containers);
     for (const std::uint32_t container : order) {
         const auto first = static_cast<LayerIndex>(layers_.size());
         const auto last = first + static_cast<LayerIndex>(numbers[container].size()) - 1;
         for (const LayerId number : numbers[container]) {
-            by_number_.push_back(size());
+            of_container_[container].push_back({number, size()});
             layers_.push_back({container, number});
             first_.push_back(first);
             last_.push_back(last);
         }
     }
-    std::map<std::pair<std::uint32_t, LayerId>, LayerIndex> index;
-    for (LayerIndex i = 0; i < size(); ++i) index.emplace(std::pair{layer(i).container, layer(i).number}, i);
     const LayerName* last_found = nullptr;
     LayerIndex found = no_layer;
     for (const WeightName& weight : weights) {
         if (!weight.name) continue;
-        if (last_found == nullptr || !same_layer(*last_found, *weight.name)) found = index.at({weight.name->container, weight.name->layer});
+        if (last_found == nullptr || !same_layer(*last_found, *weight.name)) found = find(weight.name->container, weight.name->layer);
         last_found = &*weight.name;
         of_weight_[weight.position] = found;
     }
 }
 
 LayerIndex LayerTable::find(std::uint32_t container, LayerId number) const {
-    for (LayerIndex i = 0; i < size(); i = last_of_stack(i) + 1) {
-        if (layer(i).container != container) continue;
-        const auto begin = by_number_.begin() + i;
-        const auto end = by_number_.begin() + last_of_stack(i) + 1;
-        const auto at = std::lower_bound(begin, end, number, [&](LayerIndex position, LayerId n) { return layer(position).number < n; });
-        return at != end && layer(*at).number == number ? *at : no_layer;
-    }
-    return no_layer;
-}
-
-/// [a][b]: a use of b's weights depends on a use of a's.
-std::vector<std::vector<bool>> LayerTable::precedences(const FlowGraph& flow) const {
-    const auto count = static_cast<std::size_t>(size());
-    const std::size_t words = (count + 63) / 64;
-    std::vector<std::uint64_t> before(static_cast<std::size_t>(flow.size()) * words, 0);
-    std::vector<LayerIndex> of_constant = of_weight_;
-    std::vector<std::uint8_t> constant(flow.size(), 0);
-    std::vector<std::vector<bool>> precedes(count, std::vector<bool>(count, false));
-    for (FlowId v = 0; v < flow.size(); ++v) {
-        const auto sources = flow.sources(v);
-        const auto is_constant = [&](FlowId s) { return constant[s] != 0; };
-        constant[v] = is_weight(v) || (!sources.empty() && std::all_of(sources.begin(), sources.end(), is_constant)) ? 1 : 0;
-        LayerIndex own = no_layer;
-        for (const FlowId s : sources) {
-            if (is_constant(s)) own = std::max(own, of_constant[s]);
-            else for (std::size_t w = 0; w < words; ++w) before[v * words + w] |= before[s * words + w];
-        }
-        if (constant[v] != 0) of_constant[v] = std::max(of_constant[v], own);
-        if (constant[v] != 0 || own == no_layer) continue;
-        for (LayerIndex a = first_of_stack(own); a <= last_of_stack(own); ++a) {
-            const auto bit = static_cast<std::size_t>(a);
-            if (a != own && (before[v * words + bit / 64] >> (bit % 64) & 1U) != 0) precedes[bit][static_cast<std::size_t>(own)] = true;
-        }
-        before[v * words + static_cast<std::size_t>(own) / 64] |= std::uint64_t{1} << (own % 64);
-    }
-    return precedes;
-}
-
-std::vector<LayerIndex> LayerTable::reorder(const FlowGraph& flow) {
-    const auto precedes = precedences(flow);
-    const auto wholly_before = [&](LayerIndex a, LayerIndex b) {
-        const auto i = static_cast<std::size_t>(a);
-        const auto j = static_cast<std::size_t>(b);
-        return precedes[i][j] && !precedes[j][i];
-    };
-    // The lowest number that nothing left must come before; the lowest of all where they go in a circle.
-    std::vector<LayerIndex> order;
-    std::vector<std::uint8_t> placed(layers_.size(), 0);
-    for (LayerIndex position = 0; position < size(); ++position) {
-        LayerIndex next = no_layer;
-        LayerIndex lowest = no_layer;
-        for (LayerIndex a = first_of_stack(position); a <= last_of_stack(position) && next == no_layer; ++a) {
-            if (placed[static_cast<std::size_t>(a)] != 0) continue;
-            if (lowest == no_layer) lowest = a;
-            bool waits = false;
-            for (LayerIndex b = first_of_stack(position); b <= last_of_stack(position) && !waits; ++b) {
-                waits = placed[static_cast<std::size_t>(b)] == 0 && wholly_before(b, a);
-            }
-            if (!waits) next = a;
-        }
-        order.push_back(next != no_layer ? next : lowest);
-        placed[static_cast<std::size_t>(order.back())] = 1;
-    }
-    if (std::is_sorted(order.begin(), order.end())) return {};
-    const std::vector<Entry> old = layers_;
-    std::vector<LayerIndex> new_of(layers_.size(), no_layer);
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        layers_[i] = old[static_cast<std::size_t>(order[i])];
-        new_of[static_cast<std::size_t>(order[i])] = static_cast<LayerIndex>(i);
-    }
-    for (LayerIndex& layer : of_weight_) {
-        if (layer != no_layer) layer = new_of[static_cast<std::size_t>(layer)];
-    }
-    for (LayerIndex& position : by_number_) position = new_of[static_cast<std::size_t>(position)];
-    return new_of;
+    if (container >= of_container_.size()) return no_layer;
+    const auto& numbers = of_container_[container];
+    const auto at = std::lower_bound(numbers.begin(), numbers.end(), number, [](const Numbered& a, LayerId n) { return a.number < n; });
+    return at != numbers.end() && at->number == number ? at->index : no_layer;
 }
 
 void read_weight_names(const GraphModel& graph, std::span<const VertexId> order, LayerNames& names, const std::vector<std::string>& endings,

@@ -43,13 +43,24 @@ public:
     };
     LayerIndex size() const { return static_cast<LayerIndex>(layers_.size()); }
     const Entry& layer(LayerIndex index) const { return layers_[static_cast<std::size_t>(index)]; }
+    /// The layer's first run.
     LayerIndex find(std::uint32_t container, LayerId number) const;
     LayerIndex first_of_stack(LayerIndex index) const { return first_[static_cast<std::size_t>(index)]; }
     LayerIndex last_of_stack(LayerIndex index) const { return last_[static_cast<std::size_t>(index)]; }
-    bool same_stack(LayerIndex a, LayerIndex b) const { return layer(a).container == layer(b).container; }
-    /// Puts the layers of each stack in the order in which they run, as far as one comes wholly before the other, where that is not the order
-    /// of their numbers. Gives the new position of each old one; empty if nothing changed. Cost: layers times edges.
-    std::vector<LayerIndex> reorder(const FlowGraph& flow);
+    bool same_stack(LayerIndex a, LayerIndex b) const { return first_of_stack(a) == first_of_stack(b); }
+    /// Puts the layers in the order in which they run, where that is not the order of their numbers: a layer wholly before another comes
+    /// first, stacks that take turns are one, and a layer that runs several times, because the model goes through its layers again,
+    /// has one position for each run. Gives the new position of each old one's first run; empty if nothing changed. Cost: layers times
+    /// edges.
+    std::vector<LayerIndex> arrange(const FlowGraph& flow);
+    /// The layer's first run that is not before `after`; the last one where all are. `layer`: a first run.
+    LayerIndex run_after(LayerIndex layer, LayerIndex after) const {
+        if (next_run_.empty() || layer >= after || layer == no_layer || !same_stack(layer, after)) return layer;
+        while (layer < after && next_run_[static_cast<std::size_t>(layer)] != no_layer) layer = next_run_[static_cast<std::size_t>(layer)];
+        return layer;
+    }
+    /// True if layers of the container run several times.
+    bool runs_again(std::uint32_t container) const;
     /// Stacks in the order of computation.
     std::size_t stack_count() const { return stack_count_; }
 
@@ -63,12 +74,17 @@ public:
 private:
     std::vector<std::uint32_t> order_stacks(const FlowGraph& flow, const std::vector<WeightName>& weights, std::size_t containers) const;
 
-    std::vector<std::vector<bool>> precedences(const FlowGraph& flow) const;
+    void place(const std::vector<std::vector<LayerIndex>>& stacks);
 
     std::vector<Entry> layers_;
-    std::vector<LayerIndex> by_number_;  ///< positions in layers_, in each stack by number
+    struct Numbered {
+        LayerId number;
+        LayerIndex index;  ///< of the first run
+    };
+    std::vector<std::vector<Numbered>> of_container_;  ///< by number
     std::vector<LayerIndex> first_;
     std::vector<LayerIndex> last_;
+    std::vector<LayerIndex> next_run_;  ///< of the same layer, or no_layer; empty if each layer runs once
     std::size_t stack_count_ = 0;
     std::vector<LayerIndex> of_weight_;
     std::vector<std::uint8_t> is_weight_;

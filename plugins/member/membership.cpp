@@ -157,7 +157,7 @@ private:
         LayerSolver solver(root.flow, root.table, root.evidence);
         std::vector<Verdict> verdicts = solver.solve();
         std::vector<FlowId> stale_names = solver.stale_names();
-        const std::vector<LayerIndex> new_of = solver.out_of_order() ? root.table.reorder(root.flow) : std::vector<LayerIndex>{};
+        const std::vector<LayerIndex> new_of = solver.out_of_order() ? root.table.arrange(root.flow) : std::vector<LayerIndex>{};
         if (!new_of.empty()) {
             for (Evidence::Entry& entry : root.evidence.of) {
                 if (entry.layer != no_layer) entry.layer = new_of[static_cast<std::size_t>(entry.layer)];
