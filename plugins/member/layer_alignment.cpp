@@ -137,7 +137,9 @@ void LayerSolver::align_layers() {
     for (LayerIndex layer = 0; layer < count_; ++layer) {
         auto& of_layer = partners[static_cast<std::size_t>(layer)];
         of_layer.insert(table_.first_of_stack(layer));
-        of_layer.insert(table_.last_of_stack(layer));
+        // Between two runs through the layers may stand what comes after the last run, too: the layer's own last run does not tell them apart.
+        const LayerIndex last = table_.last_of_stack(layer);
+        if (!table_.same_layer(layer, last)) of_layer.insert(last);
         of_layer.erase(layer);
         for (const LayerIndex other : of_layer) align(layer, other);
     }
@@ -196,8 +198,8 @@ bool LayerSolver::is_at(Side side, FlowId use) const {
 }
 
 /// Layers of different kinds may begin alike, with a norm that has another name in each: pairs the outermost uses of weights by op, where
-/// the other layer has but one outermost use. Two branches may end in one op each, and then their sum is no end: there, this one must have
-/// but one, too.
+/// the other layer has one of that op. Two branches may end in one op each, and then what follows one of them is no end: there, each layer
+/// must have but one.
 std::vector<LayerSolver::Pair> LayerSolver::pair_outermost(Side side, LayerIndex here, LayerIndex there) const {
     const auto outermost = [&](LayerIndex layer) {
         std::vector<FlowId> uses;
@@ -207,12 +209,13 @@ std::vector<LayerSolver::Pair> LayerSolver::pair_outermost(Side side, LayerIndex
         return uses;
     };
     std::vector<Pair> pairs;
-    const std::vector<FlowId> theirs = outermost(there);
-    if (theirs.size() != 1) return pairs;
     const std::vector<FlowId> ours = outermost(here);
-    if (side == Side::end && ours.size() != 1) return pairs;
+    const std::vector<FlowId> theirs = outermost(there);
+    if (side == Side::end && (ours.size() != 1 || theirs.size() != 1)) return pairs;
     for (const FlowId use : ours) {
-        if (flow_.op_hash(use) == flow_.op_hash(theirs[0])) pairs.push_back({use, theirs[0]});
+        const auto same_op = [&](FlowId other) { return flow_.op_hash(other) == flow_.op_hash(use); };
+        const auto partner = std::find_if(theirs.begin(), theirs.end(), same_op);
+        if (partner != theirs.end() && std::none_of(partner + 1, theirs.end(), same_op)) pairs.push_back({use, *partner});
     }
     return pairs;
 }

@@ -28,7 +28,7 @@ bool ends_like_weight(std::string_view name, const std::vector<std::string>& end
     return std::any_of(endings.begin(), endings.end(), [&](const std::string& ending) { return matches_glob(ending, name); });
 }
 
-bool same_layer(const LayerName& a, const LayerName& b) { return a.container == b.container && a.layer == b.layer; }
+bool names_same_layer(const LayerName& a, const LayerName& b) { return a.container == b.container && a.layer == b.layer; }
 
 }  // namespace
 
@@ -49,7 +49,7 @@ LayerTable::LayerTable(const FlowGraph& flow, const std::vector<WeightName>& wei
     std::vector<std::set<LayerId>> numbers(containers);
     const LayerName* last_inserted = nullptr;  // neighbours are mostly of one layer
     for (const WeightName& weight : weights) {
-        if (!weight.name || (last_inserted != nullptr && same_layer(*last_inserted, *weight.name))) continue;
+        if (!weight.name || (last_inserted != nullptr && names_same_layer(*last_inserted, *weight.name))) continue;
         numbers[weight.name->container].insert(weight.name->layer);
         last_inserted = &*weight.name;
     }
@@ -68,7 +68,7 @@ LayerTable::LayerTable(const FlowGraph& flow, const std::vector<WeightName>& wei
     LayerIndex found = no_layer;
     for (const WeightName& weight : weights) {
         if (!weight.name) continue;
-        if (last_found == nullptr || !same_layer(*last_found, *weight.name)) found = find(weight.name->container, weight.name->layer);
+        if (last_found == nullptr || !names_same_layer(*last_found, *weight.name)) found = find(weight.name->container, weight.name->layer);
         last_found = &*weight.name;
         of_weight_[weight.position] = found;
     }
