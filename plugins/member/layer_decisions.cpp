@@ -153,7 +153,8 @@ void LayerSolver::decide_before(FlowId v, LayerIndex users) {
 bool LayerSolver::has_live_user_up_to(FlowId v, LayerIndex layer) const {
     const auto users = flow_.users(v);
     return std::any_of(users.begin(), users.end(), [&](FlowId user) {
-        return is_op(user) && live_[user] != 0 && decided(user) && verdict_[user].layer <= layer;
+        // What stands before the next stack's layers is after this one's.
+        return is_op(user) && live_[user] != 0 && decided(user) && verdict_[user].layer != no_layer && verdict_[user].layer <= layer;
     });
 }
 
@@ -199,6 +200,7 @@ void LayerSolver::move_dead_ends() {
 void LayerSolver::find_joins() {
     joins_later_.assign(flow_.size(), 0);
     for (FlowId v = flow_.size(); v-- > 0;) {
+        if (verdict_[v].why == Why::named && is_last(up_[v]) && verdict_[v].layer == up_[v] && joins_branch(v)) end_settled_.insert(up_[v]);
         if (!undecided(v) || !is_last(up_[v])) continue;
         if (joins_branch(v)) joins_later_[v] = joined_by_sum;
         for (const FlowId user : flow_.users(v)) {
@@ -227,9 +229,24 @@ bool LayerSolver::joins_branch(FlowId v) const {
     return values == 2 && has_settled;
 }
 
+/// Of a weight that is no layer's but has a part for each, such as one scalar a layer, the loop over the layers picks the part.
+void LayerSolver::find_picked_parts() {
+    for (FlowId v = 0; v < flow_.size(); ++v) {
+        if (!is_op(v) || constant_[v] == 0 || weight_layer_[v] != no_layer || !is_indexing(flow_.bare(v))) continue;
+        const FlowId from = flow_.arguments(v)[0];
+        const auto users = flow_.users(from);
+        const bool picks = std::any_of(users.begin(), users.end(), [&](FlowId other) {
+            return flow_.op_hash(other) == flow_.op_hash(v) && flow_.literal_hash(other) != flow_.literal_hash(v) &&
+                   first_user(other) != first_user(v);
+        });
+        if (picks || loop_index_[from] != 0) loop_index_[v] = 1;
+    }
+}
+
 /// Weights and what is made of them alone go with their users; so do the inputs of the module.
 void LayerSolver::decide_constants() {
     find_per_layer_inputs();
+    find_picked_parts();
     for (FlowId v = flow_.size(); v-- > 0;) {
         if (decided(v) || flow_.kind(v) == VertexKind::output) continue;
         LayerIndex lowest = none_below;
@@ -242,6 +259,7 @@ void LayerSolver::decide_constants() {
         }
         const bool owned = lowest != none_below && (!several || per_layer_inputs_.count(v) != 0);
         if (weight_layer_[v] != no_layer) decide(v, weight_layer_[v], Why::made_of_weights);
+        else if (loop_index_[v] != 0) decide(v, no_layer, Why::loop_index);
         else if (evidence_.of[v].kind == Evidence::Kind::once) decide(v, no_layer, Why::metadata);
         else if (owned) decide(v, lowest, several ? Why::first_reader : Why::users_in_layer);
         else decide(v, no_layer, Why::shared);

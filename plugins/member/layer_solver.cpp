@@ -264,7 +264,8 @@ void LayerSolver::settle_named() {
         } else if (evidence.kind == Evidence::Kind::once && up_values_[v] == no_layer) {
             decide(v, no_layer, Why::metadata);
         } else if (evidence.kind == Evidence::Kind::outside) {
-            if (up_[v] == no_layer) decide(v, no_layer, Why::named);
+            const bool enters_stack = up_[v] != no_layer && down_[v] != none_below && !same_stack(up_[v], down_[v]) && same_stack(evidence.layer, down_[v]);
+            if (up_[v] == no_layer || enters_stack) decide(v, no_layer, Why::named);
             else if (down_[v] == none_below) decide(v, count_ + up_[v], Why::named);
         }
     }

@@ -68,7 +68,7 @@ struct Evidence {
     enum class Kind : std::uint8_t { none, layer, outside, once };
     struct Entry {
         Kind kind = Kind::none;
-        LayerIndex layer = no_layer;
+        LayerIndex layer = no_layer;  ///< of `outside`: the first layer of the stack that the name stands beside
     };
     std::vector<Entry> of;  ///< per flow vertex
     NameUse names = NameUse::use;
@@ -169,6 +169,7 @@ private:
     void decide_after(FlowId v, LayerIndex users);
     void decide_constants();
     void find_per_layer_inputs();
+    void find_picked_parts();
     void mark_fused_ends();
     void place_checks();
     FlowId residual_sum_of(FlowId v) const;

@@ -45,6 +45,8 @@ public:
     const Entry& layer(LayerIndex index) const { return layers_[static_cast<std::size_t>(index)]; }
     /// The layer's first run.
     LayerIndex find(std::uint32_t container, LayerId number) const;
+    /// The container's layer of the lowest number.
+    LayerIndex first_of_container(std::uint32_t container) const { return of_container_[container].front().index; }
     LayerIndex first_of_stack(LayerIndex index) const { return first_[static_cast<std::size_t>(index)]; }
     LayerIndex last_of_stack(LayerIndex index) const { return last_[static_cast<std::size_t>(index)]; }
     bool same_stack(LayerIndex a, LayerIndex b) const { return first_of_stack(a) == first_of_stack(b); }

@@ -126,7 +126,7 @@ private:
             if (layer != no_layer) entry = {Evidence::Kind::layer, layer};
         } else if (const auto beside = root.names.outside_layers_of(full_name(vertex))) {
             root.outside_container[v] = static_cast<std::int32_t>(*beside);
-            if (entry.kind == Evidence::Kind::none) entry.kind = Evidence::Kind::outside;
+            if (entry.kind == Evidence::Kind::none) entry = {Evidence::Kind::outside, root.table.first_of_container(*beside)};
         }
     }
 
