@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace adpipe::member {
@@ -38,7 +39,8 @@ bool is_no_boundary(const GraphModel& graph, const Layers& layers, VertexId v) {
     const auto inputs = graph.inputs(v);
     return std::any_of(inputs.begin(), inputs.end(), [&](const Edge& use) {
         const Membership& source = layers.of[use.source];
-        return source.layer > layers.of[v].layer && source.stack == layers.of[v].stack;
+        const bool serves_both = source.also == layers.of[v].layer || layers.of[v].also == source.layer;
+        return serves_both && source.layer > layers.of[v].layer && source.stack == layers.of[v].stack;
     });
 }
 
@@ -77,7 +79,7 @@ void find_kinds(const GraphModel& graph, Layers& layers) {
     }
 }
 
-void check_direction(const GraphModel& graph, const Layers& layers, std::vector<Diagnostic>& notes) {
+void check_direction(const GraphModel& graph, const Layers& layers, const std::set<TextId>& repeated_stacks, std::vector<Diagnostic>& notes) {
     Diagnostic warning;
     warning.severity = Severity::warning;
     warning.code = "ADP-MEMBER-005";
@@ -86,6 +88,7 @@ void check_direction(const GraphModel& graph, const Layers& layers, std::vector<
         const Membership& from = layers.of[edge.source];
         const Membership& to = layers.of[edge.target];
         if (from.layer < 0 || to.layer < 0 || from.layer <= to.layer || from.stack != to.stack) continue;
+        if (repeated_stacks.count(from.stack) != 0) continue;
         if (from.also == to.layer || to.also == from.layer || graph.vertex(edge.source).kind != VertexKind::op) continue;
         if (++backward > shown_edges) continue;
         const Vertex& target = graph.vertex(edge.target);
@@ -150,8 +153,8 @@ void summarize_layers(const GraphModel& graph, Layers& layers) {
     find_kinds(graph, layers);
 }
 
-void check_invariants(const GraphModel& graph, const Layers& layers, std::vector<Diagnostic>& notes) {
-    check_direction(graph, layers, notes);
+void check_invariants(const GraphModel& graph, const Layers& layers, const std::set<TextId>& repeated_stacks, std::vector<Diagnostic>& notes) {
+    check_direction(graph, layers, repeated_stacks, notes);
     check_numbers(graph, layers, notes);
 }
 

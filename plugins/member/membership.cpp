@@ -87,7 +87,7 @@ public:
         for (auto& root : roots_) solve(*root);
         mark_outputs();
         summarize_layers(graph_, layers_);
-        check_invariants(graph_, layers_, notes_);
+        check_invariants(graph_, layers_, repeated_stacks_, notes_);
         return std::move(layers_);
     }
 
@@ -172,8 +172,24 @@ private:
         return verdicts;
     }
 
+    /// Of a model that goes through its layers again, a person wants to know that each layer holds all of its runs.
+    void note_repeated_stacks(const Root& root) {
+        const auto& containers = root.names.containers();
+        for (std::uint32_t i = 0; i < containers.size(); ++i) {
+            if (!root.table.runs_again(i)) continue;
+            repeated_stacks_.insert(root.table.stack_count() > 1 ? layers_.text_id(containers[i].stack) : 0);
+            Diagnostic note;
+            note.severity = Severity::note;
+            note.code = "ADP-MEMBER-008";
+            note.message.append("the model goes through ").append(containers[i].path).append(" several times; each layer holds all of its runs");
+            note.where.file = graph_.source().string();
+            notes_.push_back(std::move(note));
+        }
+    }
+
     void solve(Root& root) {
         const std::vector<Verdict> verdicts = solve_layers(root);
+        note_repeated_stacks(root);
         ReasonWriter reasons(root.flow, root.table, root.names, layers_);
         const auto write = [&] { return write_places(root, verdicts, reasons); };
         Beside<std::size_t> writing_places(write, root.flow.places().size() >= worth_a_thread);
@@ -303,6 +319,7 @@ private:
     const NameUse names_;
     std::vector<Diagnostic>& notes_;
     std::vector<std::unique_ptr<Root>> roots_;
+    std::set<TextId> repeated_stacks_;
     Layers layers_;
 };
 

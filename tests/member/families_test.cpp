@@ -440,3 +440,140 @@ TEST_CASE("an index into a tensor is no result of the op that made it (Gemma 3n 
     check_all(m, {"own0", "own1", "own3", "all", "e", "a-1"}, "prologue");
     check_all(m, {"w"}, "epilogue");
 }
+
+namespace {
+
+/// A decomposed norm: {x} → h{i}, with its ops t, p, m, r named by {i}.
+std::string norm_ops(std::string_view x, std::string_view i, std::string_view weight) {
+    std::string text = "\nt{i} = aten.to.dtype({x}, torch.float32)\np{i} = aten.pow.Tensor_Scalar(t{i}, 2)\nm{i} = aten.mean.dim(p{i}, [-1])\n"
+                       "r{i} = aten.rsqrt.default(m{i})\ns{i} = aten.mul.Tensor(t{i}, r{i})\nc{i} = aten.to.dtype(s{i}, torch.bfloat16)\n"
+                       "h{i} = aten.mul.Tensor({w}, c{i})\n";
+    for (const auto& [from, to] : {std::pair<std::string_view, std::string_view>{"{i}", i}, {"{x}", x}, {"{w}", weight}}) {
+        for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) text.replace(at, from.size(), to);
+    }
+    return text;
+}
+
+/// A layer: norm, projection, sum.
+std::string branch(std::string_view before, std::string_view after, std::string_view weights) {
+    std::string norm_weight{weights};
+    norm_weight.append("_norm_weight");
+    std::string text = norm_ops(before, after, norm_weight);
+    return text.append("y").append(after).append(" = linear(h").append(after).append(", ").append(weights).append("_proj_weight)\n")
+        .append(after).append(" = aten.add.Tensor(").append(before).append(", y").append(after).append(")\n");
+}
+
+const char* const embedding = "ids:\na = aten.embedding.default($model_embed_weight, ids)";
+
+}  // namespace
+
+TEST_CASE("layers that lack a block begin with a norm that has another name in each (DeciLM)") {
+    std::string text{embedding};
+    text += branch("a", "b0", "$model_layers_0_mlp");
+    text += branch("b0", "b1", "$model_layers_1_mlp");
+    text += branch("b1", "b2", "$model_layers_2_attn");
+    text += branch("b2", "c3", "$model_layers_3_attn") + branch("c3", "b3", "$model_layers_3_mlp");
+    text += norm_ops("b3", "z", "$model_norm_weight") + "out hz";
+    const Members m(text);
+    check_all(m, {"a"}, "prologue");
+    check_layers(m, {"tb", "pb", "mb", "rb", "sb", "cb", "hb", "yb", "b"}, {0, 1, 2, 3});
+    check_all(m, {"tc3", "pc3", "rc3", "c3"}, "3");
+    check_all(m, {"tz", "pz", "mz", "rz", "hz"}, "epilogue");
+}
+
+TEST_CASE("the only layer of a draft model begins like those of the model (multi-token prediction)") {
+    std::string text{embedding};
+    text += branch("a", "b0", "$model_layers_0_mlp");
+    text += branch("b0", "b1", "$model_layers_1_mlp");
+    text += branch("b1", "b2", "$model_layers_2_mlp");
+    text += norm_ops("a", "e", "$mtp_layers_0_enorm_weight") + norm_ops("b2", "g", "$mtp_layers_0_hnorm_weight");
+    text += "k = aten.cat.default(he, hg)\nq = linear(k, $mtp_layers_0_eh_proj_weight)\n";
+    text += branch("q", "d", "$mtp_layers_0_mlp");
+    text += norm_ops("b2", "z", "$model_norm_weight") + "w = linear(hz, $lm_head_weight)\nv = linear(d, $lm_head_weight)\nout w, v";
+    const Members m(text);
+    check_all(m, {"te", "pe", "re", "he", "tg", "pg", "rg", "hg", "k", "q", "td", "d"}, "0");
+    for (const char* node : {"te", "tg", "d"}) CHECK(m.stack(node) == "mtp");
+    check_all(m, {"tb2", "b2"}, "2");
+    check_all(m, {"tz", "hz", "w", "v"}, "epilogue");
+}
+
+TEST_CASE("a model that goes through its layers twice") {
+    std::string text{embedding};
+    std::string before = "a";
+    for (const std::string run : {"u", "v"}) {
+        for (const std::string layer : {"0", "1", "2"}) {
+            std::string weights = "$model_layers_";
+            weights.append(layer).append("_mlp");
+            std::string after = run;
+            after += layer;
+            text += branch(before, after, weights);
+            before = after;
+        }
+        std::string norm = run;
+        norm += "n";
+        text += norm_ops(before, norm, "$model_norm_weight");
+        before = "h";
+        before += norm;
+    }
+    text += "out hvn";
+    const Members m(text);
+    check_layers(m, {"tu", "pu", "ru", "hu", "yu", "u", "tv", "pv", "rv", "hv", "yv", "v"}, {0, 1, 2});
+    check_all(m, {"tvn", "pvn", "rvn", "hvn"}, "epilogue");
+    CHECK(m.layer("hun") == "2");
+    REQUIRE(m.notes().size() == 1);
+    CHECK(m.notes()[0].code == "ADP-MEMBER-008");
+    CHECK(m.boundary(0) == std::vector<std::string>{"u0", "v0"});
+}
+
+TEST_CASE("cross-attention layers of a list of their own take turns with the layers (Flamingo)") {
+    std::string text{embedding};
+    text += branch("a", "x0", "$model_cross_layers_0_attn") + branch("x0", "b0", "$model_layers_0_mlp") + branch("b0", "b1", "$model_layers_1_mlp");
+    text += branch("b1", "x1", "$model_cross_layers_1_attn") + branch("x1", "b2", "$model_layers_2_mlp") + branch("b2", "b3", "$model_layers_3_mlp");
+    text += norm_ops("b3", "z", "$model_norm_weight") + "out hz";
+    const Members m(text);
+    check_layers(m, {"tb", "pb", "rb", "hb", "yb", "b"}, {0, 1, 2, 3});
+    check_layers(m, {"tx", "px", "rx", "hx", "yx", "x"}, {0, 1});
+    for (const char* node : {"tx1", "x1"}) CHECK(m.stack(node) == "cross");
+    for (const char* node : {"tb2", "b2"}) CHECK(m.stack(node) == "model");
+    check_all(m, {"tz", "hz"}, "epilogue");
+}
+
+TEST_CASE("a router that all layers share is called by each, also just before the layer that its weight is named after") {
+    const Members m(family("ids:\na-1 = aten.embedding.default($model_embed_weight, ids)", R"(
+        h{n} = norm(a{p}, $model_layers_{n}_norm_weight)
+        e{n} = linear(h{n}, $model_layers_{n}_experts_weight)
+        r{n} = linear(h{n}, $model_layers_3_router_weight)
+        s{n} = aten.softmax.int(r{n}, -1)
+        y{n} = aten.mul.Tensor(e{n}, s{n})
+        a{n} = aten.add.Tensor(a{p}, y{n})
+    )", "f = norm(a{p}, $model_norm_weight)\nout f"));
+    check_layers(m, {"h", "e", "r", "s", "y", "a"}, {0, 1, 2, 3});
+}
+
+TEST_CASE("one scalar a layer, picked from a weight of no layer") {
+    const Members m(family("ids:\na-1 = aten.embedding.default($model_embed_weight, ids)", R"(
+        q{n} = aten.select.int($model_lambdas, 0, {n})
+        b{n} = aten.mul.Tensor(a{p}, q{n})
+        h{n} = norm(b{n}, $model_layers_{n}_norm_weight)
+        y{n} = linear(h{n}, $model_layers_{n}_mlp_weight)
+        a{n} = aten.add.Tensor(b{n}, y{n})
+    )", "f = norm(a{p}, $model_norm_weight)\nout f"));
+    check_all(m, {"q0", "q1", "q2", "q3"}, "prologue");
+    check_layers(m, {"h", "y", "a"}, {0, 1, 2, 3});
+}
+
+TEST_CASE("the only check of a table that all layers read stays with it") {
+    const Members m(family(R"(
+        ids:
+        a-1 = aten.embedding.default($model_embed_weight, ids)
+        cos = aten.cos.default(ids)
+        check = aten._assert_tensor_metadata.default(cos)
+    )", R"(
+        h{n} = norm(a{p}, $model_layers_{n}_norm_weight)
+        q{n} = linear(h{n}, $model_layers_{n}_q_weight)
+        k{n} = aten.mul.Tensor(q{n}, cos)
+        y{n} = linear(k{n}, $model_layers_{n}_o_weight)
+        a{n} = aten.add.Tensor(a{p}, y{n})
+    )", "f = norm(a{p}, $model_norm_weight)\nout f"));
+    check_all(m, {"cos", "check"}, "prologue");
+}
