@@ -152,6 +152,11 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.open("layers.html", dark=True).js("document.documentElement.dataset.theme"), "dark")
         self.assertEqual(self.open("layers.html").js("document.documentElement.dataset.theme"), "light")
 
+    def test_times_are_rounded_as_elsewhere(self):
+        page = self.open("layers.html")
+        for ns, text in {2294: "2.29 µs", 2295: "2.30 µs", 3045: "3.05 µs", 999: "999 ns", 999499: "999 µs", 999500: "1.00 ms", 1005000: "1.01 ms", -2295: "-2.30 µs"}.items():
+            self.assertEqual(page.js(f"adpipe.duration({ns})"), text)
+
     def test_without_a_trace_it_is_the_structure(self):
         page = self.open("no_trace.html")
         self.assertIn("No trace", page.js("document.getElementById('timeline').textContent"))

@@ -14,15 +14,22 @@
     const [whole, fraction] = rounded.toFixed(decimals).split(".");
     return whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") + (fraction ? "." + fraction : "");
   }
+  // Of whole numbers, halves away from zero, as all other outputs have it: no binary fraction decides.
+  function toThreeDigits(ns) {
+    let unit = 1;
+    while (Math.abs(ns) / unit >= 1000) unit *= 10;
+    return Math.sign(ns) * Math.round(Math.abs(ns) / unit) * unit;
+  }
   function duration(ns) {
     if (ns === null || ns === undefined) return "–";
-    const a = Number(Math.abs(ns).toPrecision(3));
+    const rounded = toThreeDigits(ns);
+    const a = Math.abs(rounded);
     if (a < 1e3) return Math.round(ns) + " ns";
-    if (a < 1e6) return threeDigits(ns / 1e3) + " µs";
-    if (a < 1e9) return threeDigits(ns / 1e6) + " ms";
-    return threeDigits(ns / 1e9) + " s";
+    if (a < 1e6) return threeDigits(rounded / 1e3) + " µs";
+    if (a < 1e9) return threeDigits(rounded / 1e6) + " ms";
+    return threeDigits(rounded / 1e9) + " s";
   }
-  const micro = (ns) => (ns === null || ns === undefined ? "–" : threeDigits(ns / 1e3));
+  const micro = (ns) => (ns === null || ns === undefined ? "–" : threeDigits(toThreeDigits(ns) / 1e3));
   function percent(part, whole) {
     if (!(whole > 0)) return "–";
     const p = 100 * part / whole;
@@ -822,7 +829,7 @@
   data.steps.forEach((name, i) => steps.append("option").attr("value", i).text(name));
   setTheme(window.matchMedia && window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   // A small handle for tests and for people at the console.
-  window.adpipe = {data, state, choose, setLayer, setStep, tableText, shown: () => drawn.shown};
+  window.adpipe = {data, state, choose, setLayer, setStep, tableText, duration, shown: () => drawn.shown};
   startFolding();
   drawAll(true);
 })();
