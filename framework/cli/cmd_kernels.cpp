@@ -174,19 +174,19 @@ struct KernelsOptions {
     std::optional<std::string> window;
     StepOptions steps{"all"};
     std::string format = "table";
-    std::string strategy = "member.dataflow";
+    std::string strategy = usual_strategy;
 };
 
-PipelineBuilder kernels_pipeline(const KernelsOptions& options) {
+PipelineBuilder kernels_pipeline(const KernelsOptions& options, const std::vector<std::string>& plugins) {
     PipelineBuilder pipeline{"kernels"};
     if (options.dump) {
         add_dump(pipeline, *options.dump, options.module);
-        pipeline.add(options.strategy);
+        add_strategy(pipeline, options.strategy, plugins);
     }
     const bool all = !options.steps.narrow();
     const std::vector<std::pair<const char*, bool>> flags{{"incomplete", all}, {"all_ranks", true}, {"may_be_empty", all}};
     if (options.dump) {
-        add_attribution(pipeline, options.trace, options.steps, options.companion, flags);
+        add_attribution(pipeline, options.trace, options.steps, options.companion, flags).from("layers", options.strategy);
         pipeline.keep<GraphModel>().keep<Attribution>();
     } else {
         add_trace(pipeline, options.trace);
@@ -224,7 +224,7 @@ int cmd_kernels(const Arguments& arguments) {
     if (const auto wrong = options.steps.check("kernels")) return *wrong;
 
     RunResult result;
-    if (const int status = run_pipeline(kernels_pipeline(options).config(), run_options, result); status != exit_ok) return finish(status);
+    if (const int status = run_pipeline(kernels_pipeline(options, run_options.plugins).config(), run_options, result); status != exit_ok) return finish(status);
     const auto window = result.artifact<Window>();
     const auto graph = options.dump ? result.artifact<GraphModel>() : nullptr;
     const auto attribution = options.dump ? result.artifact<Attribution>() : nullptr;

@@ -200,7 +200,7 @@ int cmd_members(const Arguments& arguments) {
     std::string dump;
     std::optional<std::string> module;
     std::string format = "table";
-    std::string strategy = "member.dataflow";
+    std::string strategy = usual_strategy;
     std::vector<std::string> with;
     bool boundaries = false;
     std::optional<std::string> why;
@@ -222,7 +222,7 @@ int cmd_members(const Arguments& arguments) {
 
     PipelineBuilder pipeline{"members"};
     add_dump(pipeline, dump, module);
-    auto member = pipeline.add(strategy);
+    auto member = add_strategy(pipeline, strategy, options.plugins);
     for (const std::string& option : with) {
         const std::size_t equals = option.find('=');
         if (equals == std::string::npos || equals == 0) {

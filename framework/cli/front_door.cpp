@@ -1,10 +1,13 @@
 #include "cli/front_door.hpp"
 
 #include "cli/command_line.hpp"
+#include "cli/pipeline_run.hpp"
 #include "cli/trace_kind.hpp"
+#include "host/registry.hpp"
 
 #include <adpipe/diagnostic.hpp>
 #include <adpipe/files.hpp>
+#include <adpipe/model/layers.hpp>
 #include <adpipe/suggest.hpp>
 
 #include <fmt/format.h>
@@ -12,6 +15,8 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <set>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -41,7 +46,26 @@ void add_layers_of(PipelineBuilder& pipeline, const fs::path& path, const std::o
         return;
     }
     add_dump(pipeline, path, module);
-    pipeline.add("member.dataflow");
+    pipeline.add(usual_strategy);
+}
+
+PipelineBuilder::Step add_strategy(PipelineBuilder& pipeline, const std::string& strategy, const std::vector<std::string>& plugins) {
+    if (strategy == usual_strategy) return pipeline.add(strategy);
+    Registry registry = make_registry(plugins);
+    const StageDecl* const stage = registry.find(strategy).stage;
+    std::vector<std::pair<std::string, std::string>> wires;
+    for (const PortDecl& port : stage != nullptr ? stage->inputs : std::span<const PortDecl>{}) {
+        if (std::string_view{port.type} != ArtifactTraits<Layers>::id || port.use == PortUse::optional) continue;
+        wires.emplace_back(port.name, usual_strategy);
+        if (port.use == PortUse::many) wires.emplace_back(port.name, "member.module_path");
+    }
+    std::set<std::string> others;
+    for (const auto& [port, other] : wires) {
+        if (others.insert(other).second) pipeline.add(other);
+    }
+    PipelineBuilder::Step step = pipeline.add(strategy);
+    for (const auto& [port, other] : wires) step.from(port, other);
+    return step;
 }
 
 void LayerSource::add_graph(PipelineBuilder& pipeline) const {
@@ -138,7 +162,7 @@ void add_operators(PipelineBuilder& pipeline, const std::string& window, bool co
     if (companion) operators.from("companion", companion_window);
 }
 
-void add_attribution(PipelineBuilder& pipeline, const fs::path& trace, const StepOptions& steps, const std::optional<std::string>& companion,
+PipelineBuilder::Step add_attribution(PipelineBuilder& pipeline, const fs::path& trace, const StepOptions& steps, const std::optional<std::string>& companion,
                      const std::vector<std::pair<const char*, bool>>& window_flags) {
     // The companion first: what follows takes the newest of its kind, which is to be the trace in question.
     if (companion) {
@@ -149,9 +173,11 @@ void add_attribution(PipelineBuilder& pipeline, const fs::path& trace, const Ste
     PipelineBuilder::Step window = steps.add_window(pipeline);
     for (const auto& [flag, value] : window_flags) window.with(flag, value);
     PipelineBuilder::Step align = pipeline.add("align.evidence");
-    if (!companion) return;
-    window.from("trace", trace_stage(trace));
-    align.from("window", steps.range ? "window.annotation" : "window.replay").from("companion", "companion.window");
+    if (companion) {
+        window.from("trace", trace_stage(trace));
+        align.from("window", steps.range ? "window.annotation" : "window.replay").from("companion", "companion.window");
+    }
+    return align;
 }
 
 std::optional<int> check_choice(const std::string& verb, const std::string& option, const std::string& value,

@@ -19,7 +19,14 @@ inline constexpr const char* trace_doc =
 /// Adds the stages that read a dump: `path` is a dump, or a directory of which the last dump is taken. `module`: which graph module.
 void add_dump(PipelineBuilder& pipeline, const std::filesystem::path& path, const std::optional<std::string>& module);
 
-/// The same, and the stage that tells the layers; `path` may be a layer JSON as well, which tells its layer itself.
+/// The member stage that decides where no other is asked for.
+inline constexpr const char* usual_strategy = "member.dataflow";
+
+/// Adds the member stage `strategy`. Where it works on the layers of other strategies, those come before it: the usual one, and for a stage that
+/// takes many, such as member.vote, the other that ships. `plugins`: what --plugin names.
+PipelineBuilder::Step add_strategy(PipelineBuilder& pipeline, const std::string& strategy, const std::vector<std::string>& plugins);
+
+/// What add_dump() adds, and the stage that tells the layers; `path` may be a layer JSON as well, which tells its layer itself.
 void add_layers_of(PipelineBuilder& pipeline, const std::filesystem::path& path, const std::optional<std::string>& module);
 
 /// Where the layers of a trace's kernels come from: a dump; else a kernel or ranges that the user names; else what repeats. At most one is given.
@@ -77,8 +84,9 @@ void add_detailed_trace(PipelineBuilder& pipeline, const std::filesystem::path& 
 /// Adds the stage that finds the operators of the kernels in these steps. `companion`: whether there is one.
 void add_operators(PipelineBuilder& pipeline, const std::string& window, bool companion);
 
-/// Adds the stages that read a trace, choose its steps and put its kernels onto the graph's ops; `companion` is another recording, or none.
-void add_attribution(PipelineBuilder& pipeline, const std::filesystem::path& trace, const StepOptions& steps,
+/// Adds the stages that read a trace, choose its steps and put its kernels onto the graph's ops, and gives the last of them; `companion` is another
+/// recording, or none.
+PipelineBuilder::Step add_attribution(PipelineBuilder& pipeline, const std::filesystem::path& trace, const StepOptions& steps,
                      const std::optional<std::string>& companion, const std::vector<std::pair<const char*, bool>>& window_flags = {});
 
 /// Complains and gives the exit status if an option has a value that is not one of the choices.

@@ -1,5 +1,6 @@
 #include "run/pipeline_builder.hpp"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -36,7 +37,10 @@ PipelineBuilder::Step& PipelineBuilder::Step::id(std::string id) {
 }
 
 PipelineBuilder::Step& PipelineBuilder::Step::from(const std::string& port, const std::string& producer) {
-    stage().from.push_back({{port, false, {}}, {{producer, false, {}}}});
+    std::vector<Wire>& wires = stage().from;
+    const auto known = std::find_if(wires.begin(), wires.end(), [&](const Wire& wire) { return wire.port.text == port; });
+    Wire& wire = known != wires.end() ? *known : wires.emplace_back(Wire{{port, false, {}}, {}});
+    wire.producers.push_back({producer, false, {}});
     return *this;
 }
 

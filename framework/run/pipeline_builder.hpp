@@ -39,7 +39,7 @@ public:
         }
         /// Names the stage, for from(); its id is the stage's name otherwise.
         Step& id(std::string id);
-        /// Connects an input port by hand.
+        /// Connects an input port by hand; called again for a port, one that takes many, adds to it.
         Step& from(const std::string& port, const std::string& producer);
 
     private:

@@ -67,7 +67,8 @@ void find_limits(Trace& trace) {
     if (trace.graph_runs.size() > 0) {
         trace.limits.push_back(limit(trace, "ADP-NSYS-007",
                                      "recorded in graph mode: " + std::to_string(trace.graph_runs.size()) +
-                                         " graph launches are in the trace without their kernels",
+                                         (trace.graph_runs.size() == 1 ? " graph launch is" : " graph launches are") + " in the trace without " +
+                                         (trace.graph_runs.size() == 1 ? "its kernels" : "their kernels"),
                                      node_mode_hint));
     }
     const auto reports_loss = [](const std::string& text) {

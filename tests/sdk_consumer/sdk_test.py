@@ -97,6 +97,10 @@ class BuildTreeSdk(SdkTest):
         self.assertLessEqual(len((sample / "CMakeLists.txt").read_text().splitlines()), 4)
         out = call(ARGUMENTS.build / "bin" / "adpipe", "run", sample / "pipeline.yaml", "--plugin", plugin, "--output", self.folder / "out")
         self.assertIn("Mixture of experts › moe choice", out)
+        dumps = PROJECT / "samples" / "deepseek_v3" / "dumps"
+        strategy = ["--strategy", "member.expert_choice", "--with", "op=noaux_tc_op", "--plugin", plugin, "--format", "tsv"]
+        out = call(ARGUMENTS.build / "bin" / "adpipe", "members", dumps, *strategy)
+        self.assertIn("\tmoe\tmoe_choice\tchooses experts\n", out)
 
 
 def main():
