@@ -476,7 +476,7 @@ void LayerSolver::spread_sharing() {
     // An index expression is one thing: a slice of what the loop over the layers picked belongs to the loop too.
     for (FlowId v = 0; v < flow_.size(); ++v) {
         const auto arguments = flow_.arguments(v);
-        if (undecided(v) && up_[v] == no_layer && !arguments.empty() && is_indexing(flow_.bare(v)) && loop_index_[arguments[0]] != 0) {
+        if (undecided(v) && up_[v] == no_layer && !arguments.empty() && flow_.op(v).is_indexing && loop_index_[arguments[0]] != 0) {
             loop_index_[v] = 1;
         }
     }

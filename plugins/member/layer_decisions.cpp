@@ -133,7 +133,7 @@ bool LayerSolver::is_size_of_input(FlowId v) const {
 /// but for a last index into it.
 bool LayerSolver::feeds_single_kind(FlowId v) const {
     const FlowId next = nearest_down_[v].use;
-    if (next == no_flow || single_role_[next] == 0 || is_indexing(flow_.bare(v)) || flow_.is_number(v)) return false;
+    if (next == no_flow || single_role_[next] == 0 || flow_.op(v).is_indexing || flow_.is_number(v)) return false;
     const auto sources = flow_.sources(next);
     return std::any_of(sources.begin(), sources.end(), [&](FlowId s) { return constant_[s] == 0 && up_[s] == own_[next]; });
 }
@@ -232,7 +232,7 @@ bool LayerSolver::joins_branch(FlowId v) const {
 /// Of a weight that is no layer's but has a part for each, such as one scalar a layer, the loop over the layers picks the part.
 void LayerSolver::find_picked_parts() {
     for (FlowId v = 0; v < flow_.size(); ++v) {
-        if (!is_op(v) || constant_[v] == 0 || weight_layer_[v] != no_layer || !is_indexing(flow_.bare(v))) continue;
+        if (constant_[v] == 0 || !flow_.op(v).is_indexing || weight_layer_[v] != no_layer) continue;
         const FlowId from = flow_.arguments(v)[0];
         const auto users = flow_.users(from);
         const bool picks = std::any_of(users.begin(), users.end(), [&](FlowId other) {
@@ -320,20 +320,22 @@ void LayerSolver::mark_fused_ends() {
 /// A check belongs with the cast of what it checks that follows: the two were written as one. Where the cast is gone, its name may tell;
 /// else the only check of what several layers read stays with it, and others go with the next reader.
 void LayerSolver::place_checks() {
-    std::vector<std::uint8_t> checks(flow_.size(), 0);  // up to 2
+    std::vector<FlowId> checks;
     for (FlowId v = 0; v < flow_.size(); ++v) {
-        if (!is_op(v) || !flow_.op(v).is_check || flow_.arguments(v).empty()) continue;
-        std::uint8_t& count = checks[flow_.arguments(v)[0]];
-        count = static_cast<std::uint8_t>(std::min(2, count + 1));
+        if (flow_.op(v).is_check && is_op(v) && !flow_.arguments(v).empty()) checks.push_back(v);
     }
-    for (FlowId v = 0; v < flow_.size(); ++v) {
-        if (!is_op(v) || !flow_.op(v).is_check || flow_.arguments(v).empty()) continue;
+    std::vector<std::uint8_t> count(checks.empty() ? 0 : flow_.size(), 0);  // of each value, up to 2
+    for (const FlowId v : checks) {
+        std::uint8_t& of_value = count[flow_.arguments(v)[0]];
+        of_value = static_cast<std::uint8_t>(std::min(2, of_value + 1));
+    }
+    for (const FlowId v : checks) {
         const FlowId value = flow_.arguments(v)[0];
         const auto users = flow_.users(value);
         const auto next = std::upper_bound(users.begin(), users.end(), v);
         const bool has_cast = next != users.end() && is_cast(flow_.bare(*next));
         if (!has_cast && verdict_[v].why == Why::named) continue;
-        const bool goes_with_next = has_cast || (next != users.end() && is_op(*next) && (shared_[value] == 0 || checks[value] > 1));
+        const bool goes_with_next = has_cast || (next != users.end() && is_op(*next) && (shared_[value] == 0 || count[value] > 1));
         const FlowId with = goes_with_next ? *next : value;
         // Before a fused end, which is in two layers, the check is still in the first.
         const bool ends_layer = verdict_[with].also != no_layer && verdict_[with].also == verdict_[value].layer;

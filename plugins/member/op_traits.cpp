@@ -27,7 +27,8 @@ OpFacts::OpFacts(std::string_view op, VertexKind kind)
       is_identity(member::is_identity(bare)),
       reads_size(member::reads_size(bare)),
       is_number_arithmetic(member::is_number_arithmetic(bare)),
-      is_getitem(bare == "getitem") {}
+      is_getitem(bare == "getitem"),
+      is_indexing(member::is_indexing(bare)) {}
 
 std::string_view bare_op(std::string_view op) noexcept {
     const std::size_t dot = op.find('.');

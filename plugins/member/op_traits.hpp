@@ -21,6 +21,7 @@ struct OpFacts {
     bool reads_size;
     bool is_number_arithmetic;
     bool is_getitem;
+    bool is_indexing;
 };
 
 /// The name of an op without namespace and overload: "aten.add_.Tensor" → "add_", "auto_deploy.x.default" → "x", "getitem" → "getitem".
