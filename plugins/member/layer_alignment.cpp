@@ -267,7 +267,7 @@ void LayerSolver::step_to_arguments(Pair pair, LayerIndex here, LayerIndex there
             seen_here_[a] = alignment_;
             queue.push_back({a, b});
             learn_from({a, b}, here, there);
-        } else if (there < here && undecided(b) && !flow_.is_number(b) && brings_earlier_layer(a, here) && up_[b] < up_[a]) {
+        } else if (there < here && (undecided(b) || is_made_outside(b)) && !flow_.is_number(b) && brings_earlier_layer(a, here) && up_[b] < up_[a]) {
             stream_in_[b] = 1;
         }
     }

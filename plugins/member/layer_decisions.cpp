@@ -232,14 +232,17 @@ bool LayerSolver::joins_branch(FlowId v) const {
 /// Of a weight that is no layer's but has a part for each, such as one scalar a layer, the loop over the layers picks the part.
 void LayerSolver::find_picked_parts() {
     for (FlowId v = 0; v < flow_.size(); ++v) {
-        if (constant_[v] == 0 || !flow_.op(v).is_indexing || weight_layer_[v] != no_layer) continue;
-        const FlowId from = flow_.arguments(v)[0];
-        const auto users = flow_.users(from);
-        const bool picks = std::any_of(users.begin(), users.end(), [&](FlowId other) {
-            return flow_.op_hash(other) == flow_.op_hash(v) && flow_.literal_hash(other) != flow_.literal_hash(v) &&
-                   first_user(other) != first_user(v);
-        });
-        if (picks || loop_index_[from] != 0) loop_index_[v] = 1;
+        if (constant_[v] == 0 || weight_layer_[v] != no_layer || !is_op(v)) continue;
+        const auto sources = flow_.sources(v);
+        bool picked = std::all_of(sources.begin(), sources.end(), [&](FlowId s) { return loop_index_[s] != 0; });
+        if (!picked && flow_.op(v).is_indexing) {
+            const auto users = flow_.users(sources[0]);
+            picked = std::any_of(users.begin(), users.end(), [&](FlowId other) {
+                return flow_.op_hash(other) == flow_.op_hash(v) && flow_.literal_hash(other) != flow_.literal_hash(v) &&
+                       first_user(other) != first_user(v);
+            });
+        }
+        if (picked) loop_index_[v] = 1;
     }
 }
 
@@ -258,8 +261,11 @@ void LayerSolver::decide_constants() {
             lowest = std::min(lowest, layer);
         }
         const bool owned = lowest != none_below && (!several || per_layer_inputs_.count(v) != 0);
-        if (weight_layer_[v] != no_layer) decide(v, weight_layer_[v], Why::made_of_weights);
+        const bool feeds_layer = lowest >= 0 && lowest < count_;
+        if (is_op(v) && feeds_layer && evidence_.of[v].kind == Evidence::Kind::outside) decide(v, no_layer, Why::named);
+        else if (weight_layer_[v] != no_layer) decide(v, weight_layer_[v], Why::made_of_weights);
         else if (loop_index_[v] != 0) decide(v, no_layer, Why::loop_index);
+        else if (is_op(v) && feeds_layer && stream_in_[v] != 0) decide(v, no_layer, Why::before_layers);
         else if (evidence_.of[v].kind == Evidence::Kind::once) decide(v, no_layer, Why::metadata);
         else if (owned) decide(v, lowest, several ? Why::first_reader : Why::users_in_layer);
         else decide(v, no_layer, Why::shared);

@@ -177,6 +177,8 @@ private:
 
     bool is_op(FlowId v) const { return flow_.kind(v) == VertexKind::op; }
     bool undecided(FlowId v) const { return open_[v] != 0; }
+    /// Computed from weights of no layer alone, such as the queries that enter a stack.
+    bool is_made_outside(FlowId v) const { return constant_[v] != 0 && is_op(v) && weight_layer_[v] == no_layer; }
     bool decided(FlowId v) const { return verdict_[v].why != Why::nothing; }
     void decide(FlowId v, LayerIndex layer, Why why, FlowId about = no_flow);
     LayerIndex first_user(FlowId v) const;
