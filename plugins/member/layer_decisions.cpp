@@ -94,7 +94,7 @@ void LayerSolver::transfer_to_ends() {
         const FlowId last = like_last_[v];
         if (last != no_flow && undecided(last) && !decided(last) && is_last(up_[last]) && verdict_[v].layer == up_[v]) {
             decide(last, up_[last], Why::like_other_layers, v);
-            end_settled_.insert(up_[last]);
+            if (joins_values(last)) end_settled_.insert(up_[last]);
         }
     }
 }
@@ -213,8 +213,19 @@ void LayerSolver::find_joins() {
 /// True for what joins two values and uses a weight of no layer: the add and norm behind the last layer, in one op.
 bool LayerSolver::is_fused_end(FlowId v) const {
     if (outside_weight_[v] == 0 || down_[v] != none_below || !is_op(v)) return false;
-    const auto sources = flow_.sources(v);
-    return std::count_if(sources.begin(), sources.end(), [&](FlowId s) { return constant_[s] == 0 && !flow_.is_number(s) && is_op(s); }) >= 2;
+    return joins_values(v);
+}
+
+/// True if v is made of several values. Several results of one op, such as a quantized value and its scales, are one.
+bool LayerSolver::joins_values(FlowId v) const {
+    FlowId only = no_flow;
+    for (const FlowId s : flow_.sources(v)) {
+        if (constant_[s] != 0 || flow_.is_number(s) || !is_op(s)) continue;
+        const FlowId value = flow_.picks_result(s) && !flow_.arguments(s).empty() ? flow_.arguments(s)[0] : s;
+        if (only != no_flow && value != only) return true;
+        only = value;
+    }
+    return false;
 }
 
 bool LayerSolver::joins_branch(FlowId v) const {

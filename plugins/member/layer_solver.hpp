@@ -162,6 +162,7 @@ private:
     void move_dead_ends();
     bool joins_branch(FlowId v) const;
     bool is_fused_end(FlowId v) const;
+    bool joins_values(FlowId v) const;
     bool is_size_of_input(FlowId v) const;
     bool feeds_single_kind(FlowId v) const;
     void decide_before(FlowId v, LayerIndex users);
@@ -248,7 +249,7 @@ private:
     std::vector<LayerIndex> per_layer_;          ///< the layer whose own it is, or no_layer
     std::vector<Pair> equals_;                   ///< per-layer counterparts
 
-    std::set<LayerIndex> end_settled_;           ///< last layers whose end looks like that of others
+    std::set<LayerIndex> end_settled_;           ///< last layers whose last sum looks like that of others
     static constexpr std::uint8_t joined_by_sum = 1;
     static constexpr std::uint8_t joined_by_fused_end = 2;
     std::vector<std::uint8_t> joins_later_;      ///< adds a branch to the stream, or leads to what does
