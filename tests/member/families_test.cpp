@@ -577,3 +577,39 @@ TEST_CASE("the only check of a table that all layers read stays with it") {
     )", "f = norm(a{p}, $model_norm_weight)\nout f"));
     check_all(m, {"cos", "check"}, "prologue");
 }
+
+TEST_CASE("a projection after the layers whose input is a quantized value and its scales is no end of the last layer (NVFP4)") {
+    const Members m(family("ids:\na-1 = aten.embedding.default($model_embed_weight, ids)", R"(
+        h{n} = norm(a{p}, $model_layers_{n}_norm_weight)
+        q{n} = quantize(h{n}, $model_layers_{n}_mlp_input_scale)
+        v{n} = getitem(q{n}, 0)
+        s{n} = getitem(q{n}, 1)
+        y{n} = gemm(v{n}, $model_layers_{n}_mlp_weight, s{n})
+        a{n} = aten.add.Tensor(a{p}, y{n})
+    )", R"(
+        f = aten.layer_norm.default(a{p}, 64)
+        q = quantize(f, $lm_head_input_scale)
+        v = getitem(q, 0)
+        s = getitem(q, 1)
+        y = gemm(v, $lm_head_weight, s)
+        out y
+    )"));
+    check_layers(m, {"h", "q", "v", "s", "y", "a"}, {0, 1, 2, 3});
+    check_all(m, {"f", "q", "v", "s", "y"}, "epilogue");
+}
+
+TEST_CASE("a stack whose stream is made of weights alone, such as learned queries, begins after it (Q-Former)") {
+    const Members m(family(R"(
+        ids:
+        e = aten.expand.default($qformer_query_tokens, [2, 4, 64])
+        a-1 = aten.layer_norm.default(e, 64, $qformer_norm_weight)
+        mem = aten.embedding.default($embed_weight, ids)
+    )", R"(
+        k{n} = linear(mem, $qformer_layers_{n}_k_weight)
+        q{n} = linear(a{p}, $qformer_layers_{n}_q_weight)
+        y{n} = aten.mul.Tensor(q{n}, k{n})
+        a{n} = aten.add.Tensor(a{p}, y{n})
+    )", "f = norm(a{p}, $norm_weight)\nout f"));
+    check_all(m, {"e", "a-1"}, "prologue");
+    check_layers(m, {"k", "q", "y", "a"}, {0, 1, 2, 3});
+}
