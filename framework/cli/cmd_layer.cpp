@@ -6,6 +6,8 @@
 #include "config/layer_selection.hpp"
 #include "run/pipeline_builder.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -86,6 +88,9 @@ int cmd_layer(const Arguments& arguments) {
     if (const auto wrong = options.steps.check("layer")) return *wrong;
     if (options.companion && !options.trace) {
         return usage_error("ADP-USE-024", "--companion stands beside a trace: give --trace too", "layer");
+    }
+    if (const auto given = options.steps.first_given(); given && !options.trace) {
+        return usage_error("ADP-USE-024", fmt::format("--{} chooses among the steps of a trace: give --trace too", *given), "layer");
     }
     LayerSelection layers;
     if (const std::string what = add_layers(options.layer, layers); !what.empty()) return usage_error("ADP-USE-011", what, "layer");

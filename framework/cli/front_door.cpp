@@ -131,6 +131,13 @@ std::optional<int> StepOptions::check(const std::string& verb) const {
     return std::nullopt;
 }
 
+std::optional<std::string> StepOptions::first_given() const {
+    for (const auto& [name, value] : numbers_of(*this)) {
+        if (*value) return name;
+    }
+    return range ? std::optional<std::string>{"step-range"} : std::nullopt;
+}
+
 bool StepOptions::narrow() const {
     const auto numbers = numbers_of(*this);
     return (phase != "all" && phase != whole_trace) || std::any_of(numbers.begin(), numbers.end(), [](const auto& number) { return number.second->has_value(); });

@@ -57,6 +57,8 @@ struct StepOptions {
     std::optional<int> check(const std::string& verb) const;
     /// True if they leave something out.
     bool narrow() const;
+    /// The first option that was given, but for the phase, which has a default; nothing if none was.
+    std::optional<std::string> first_given() const;
     /// Adds the window stage. The phase "whole", which only a verb with that usual phase has, is all phases there.
     PipelineBuilder::Step add_window(PipelineBuilder& pipeline) const;
 
