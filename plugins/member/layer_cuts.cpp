@@ -14,7 +14,7 @@ void LayerSolver::find_cuts() {
     std::vector<std::uint8_t> in_region(flow_.size(), 0);
     for (FlowId v = 0; v < flow_.size(); ++v) {
         const LayerIndex layer = up_[v];
-        if (!undecided(v) || layer == no_layer) continue;
+        if (!undecided(v) || layer == no_layer || flow_.op(v).is_check) continue;
         const bool at_border = down_[v] == none_below || down_[v] == layer + 1 || !same_stack(layer, down_[v]);
         const auto sources = flow_.sources(v);
         const bool continues = std::any_of(sources.begin(), sources.end(),
@@ -26,11 +26,14 @@ void LayerSolver::find_cuts() {
     for (LayerIndex layer = 0; layer < count_; ++layer) find_cut(layer, regions[static_cast<std::size_t>(layer)]);
 }
 
-/// True for a value of the layer, no open one, that a use of a later layer's weights reads: where all that is open comes from it, it is
+/// True for a value of the layer, no open one, that a later layer reads, beside what is open: where all that is open comes from it, it is
 /// what carries the layer to the next.
 bool LayerSolver::leaves_directly(FlowId v, LayerIndex layer) const {
     const auto users = flow_.users(v);
-    return std::any_of(users.begin(), users.end(), [&](FlowId user) { return own_[user] > layer && same_stack(own_[user], layer); });
+    return std::any_of(users.begin(), users.end(), [&](FlowId user) {
+        const LayerIndex reader = own_[user] != no_layer ? own_[user] : decided(user) ? verdict_[user].layer : no_layer;
+        return reader > layer && reader < count_ && same_stack(reader, layer);
+    });
 }
 
 /// The last vertex that dominates all ways out of the region. On an acyclic graph the immediate dominator of a vertex is the nearest

@@ -613,3 +613,24 @@ TEST_CASE("a stack whose stream is made of weights alone, such as learned querie
     check_all(m, {"e", "a-1"}, "prologue");
     check_layers(m, {"k", "q", "y", "a"}, {0, 1, 2, 3});
 }
+
+TEST_CASE("a layer ends in a scalar of its own, which the next layer's norm and residual read (Gemma 4)") {
+    std::string text{embedding};
+    std::string before = "a";
+    for (const std::string n : {"0", "1", "2"}) {
+        std::string weights = "$model_layers_";
+        weights.append(n).append("_mlp");
+        std::string sum = "b";
+        sum += n;
+        text += branch(before, sum, weights);
+        before = "e";
+        before += n;
+        text.append(before).append(" = aten.mul_.Tensor(").append(sum).append(", $model_layers_").append(n).append("_layer_scalar)\n");
+        text.append("k").append(n).append(" = aten._assert_tensor_metadata.default(").append(before).append(")\n");
+    }
+    text += norm_ops(before, "z", "$model_norm_weight") + "out hz";
+    const Members m(text);
+    check_layers(m, {"tb", "pb", "mb", "rb", "sb", "hb", "b", "e"}, {0, 1, 2});
+    check_all(m, {"k0"}, "1");
+    check_all(m, {"tz", "pz", "sz", "hz"}, "epilogue");
+}
