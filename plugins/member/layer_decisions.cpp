@@ -242,8 +242,7 @@ bool LayerSolver::joins_branch(FlowId v) const {
 
 /// Of a weight that is no layer's but has a part for each, such as one scalar a layer, the loop over the layers picks the part.
 void LayerSolver::find_picked_parts() {
-    for (FlowId v = 0; v < flow_.size(); ++v) {
-        if (constant_[v] == 0 || weight_layer_[v] != no_layer || !is_op(v)) continue;
+    for (const FlowId v : made_outside_) {
         const auto sources = flow_.sources(v);
         bool picked = std::all_of(sources.begin(), sources.end(), [&](FlowId s) { return loop_index_[s] != 0; });
         if (!picked && flow_.op(v).is_indexing) {
@@ -255,6 +254,14 @@ void LayerSolver::find_picked_parts() {
         }
         if (picked) loop_index_[v] = 1;
     }
+}
+
+/// Why an op that is made of weights alone, and read by a layer, is before the layers; nothing if it is not.
+Why LayerSolver::why_before_layers(FlowId v) const {
+    if (evidence_.of[v].kind == Evidence::Kind::outside) return Why::named;
+    if (weight_layer_[v] != no_layer) return Why::nothing;
+    if (loop_index_[v] != 0) return Why::loop_index;
+    return stream_in_[v] != 0 ? Why::before_layers : Why::nothing;
 }
 
 /// Weights and what is made of them alone go with their users; so do the inputs of the module.
@@ -272,11 +279,10 @@ void LayerSolver::decide_constants() {
             lowest = std::min(lowest, layer);
         }
         const bool owned = lowest != none_below && (!several || per_layer_inputs_.count(v) != 0);
-        const bool feeds_layer = lowest >= 0 && lowest < count_;
-        if (is_op(v) && feeds_layer && evidence_.of[v].kind == Evidence::Kind::outside) decide(v, no_layer, Why::named);
+        const bool feeds_layer = is_op(v) && lowest >= 0 && lowest < count_;
+        const Why before = feeds_layer ? why_before_layers(v) : Why::nothing;
+        if (before != Why::nothing) decide(v, no_layer, before);
         else if (weight_layer_[v] != no_layer) decide(v, weight_layer_[v], Why::made_of_weights);
-        else if (loop_index_[v] != 0) decide(v, no_layer, Why::loop_index);
-        else if (is_op(v) && feeds_layer && stream_in_[v] != 0) decide(v, no_layer, Why::before_layers);
         else if (evidence_.of[v].kind == Evidence::Kind::once) decide(v, no_layer, Why::metadata);
         else if (owned) decide(v, lowest, several ? Why::first_reader : Why::users_in_layer);
         else decide(v, no_layer, Why::shared);

@@ -71,6 +71,7 @@ void LayerSolver::find_constants() {
             const LayerIndex layer = weight_layer_[s];
             if (layer != no_layer && (weight_layer_[v] == no_layer || layer < weight_layer_[v])) weight_layer_[v] = layer;
         }
+        if (weight_layer_[v] == no_layer) made_outside_.push_back(v);
     }
 }
 
@@ -280,7 +281,8 @@ void LayerSolver::settle_certain() {
         if (own_[v] != no_layer) {
             decide(v, own_[v], Why::uses_weight);
             for (const FlowId s : flow_.sources(v)) {
-                if (constant_[s] != 0 && table_.run_after(weight_layer_[s], own_[v]) == own_[v] && verdict_[v].about == no_flow) verdict_[v].about = s;
+                if (verdict_[v].about != no_flow) break;
+                if (constant_[s] != 0 && table_.run_after(weight_layer_[s], own_[v]) == own_[v]) verdict_[v].about = s;
             }
         } else if (up_[v] != no_layer && up_[v] >= down_[v]) {
             decide(v, down_[v], Why::inside, nearest_up_[v].use);

@@ -171,6 +171,7 @@ private:
     void decide_constants();
     void find_per_layer_inputs();
     void find_picked_parts();
+    Why why_before_layers(FlowId v) const;
     void mark_fused_ends();
     void place_checks();
     FlowId residual_sum_of(FlowId v) const;
@@ -197,6 +198,7 @@ private:
 
     // Per vertex.
     std::vector<std::uint8_t> constant_;         ///< made of weights alone
+    std::vector<FlowId> made_outside_;           ///< ops that are made of weights of no layer alone
     std::vector<LayerIndex> weight_layer_;       ///< of a constant: the layer of the weights that it is made of
     std::vector<std::uint64_t> role_;            ///< of a constant: hash of how it is made
     std::vector<std::uint8_t> reused_;           ///< of a constant: several ops use the weights that it is made of; empty if none is
