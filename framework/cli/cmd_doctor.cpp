@@ -38,7 +38,8 @@ std::string doctor_json(const Window& window, const TraceFindings& findings) {
                                    json_list(findings.evidence));
     const char* separator = "\n";
     for (const Finding& finding : findings.list) {
-        text += fmt::format("{}{{\"topic\": {}, \"good\": {}, \"text\": {}}}", separator, json_text(finding.topic), finding.good, json_text(finding.text));
+        text += fmt::format("{}{{\"topic\": {}, \"good\": {}, \"text\": {}}}", separator, json_text(finding.topic), finding.good,
+                            json_text(finding.text));
         separator = ",\n";
     }
     return text + "\n],\n\"commands\": " + json_list(findings.commands) + "\n}\n";
@@ -50,10 +51,11 @@ int cmd_doctor(const Arguments& arguments) {
     std::string trace;
     std::string format = "table";
     PipelineOptions run_options;
-    CommandLine line{"doctor", "TRACE",
-                     "Says what a trace holds and lacks for putting kernels on graph nodes, how they will be found, and the exact command that records\n"
-                     "what is missing.",
-                     "adpipe doctor samples/deepseek_v3/decode.sqlite"};
+    CommandLine line{
+        "doctor", "TRACE",
+        "Says what a trace holds and lacks for putting kernels on graph nodes, how they will be found, and the exact command that records\n"
+        "what is missing.",
+        "adpipe doctor samples/deepseek_v3/decode.sqlite"};
     line.argument("TRACE", trace_doc, &trace);
     line.option("format", "FORMAT", "table or json (default: table)", &format);
     run_options.add_to(line);

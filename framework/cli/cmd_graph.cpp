@@ -17,9 +17,10 @@ std::string dot_text(std::string_view text) {
 }
 
 std::string as_dot(const Plan& plan) {
-    std::string text = fmt::format("digraph {} {{\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n"
-                                   "  edge [fontname=\"sans-serif\", fontsize=10];\n",
-                                   dot_text(plan.name));
+    std::string text = fmt::format(
+        "digraph {} {{\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n"
+        "  edge [fontname=\"sans-serif\", fontsize=10];\n",
+        dot_text(plan.name));
     for (std::size_t i = 0; i < plan.stages.size(); ++i) {
         const PlannedStage& stage = plan.stages[i];
         const std::string label = stage.id == stage.decl->name ? stage.id : fmt::format("{} ({})", stage.id, stage.decl->name);

@@ -39,7 +39,8 @@ std::string options_text(std::span<const OptionDecl> options) {
         if (const auto choices = option_choices(option); !choices.empty()) type += fmt::format(", {}", fmt::join(choices, " | "));
         if (const auto range = option_range_text(option); !range.empty()) type += ", " + range;
         text += fmt::format("  {}  ({}{})\n      {}\n", option.name, type,
-                            option.required ? std::string{", required"} : fmt::format(", default {}", default_text(option)), broken(option.doc, 6));
+                            option.required ? std::string{", required"} : fmt::format(", default {}", default_text(option)),
+                            broken(option.doc, 6));
     }
     return text;
 }
@@ -56,8 +57,9 @@ std::string as_text(const StageDecl& stage, const PluginFile& file) {
 std::string ports_json(std::span<const PortDecl> ports) {
     std::string text = "[";
     for (const PortDecl& port : ports) {
-        text += fmt::format("{}{{\"name\": {}, \"type\": {}, \"use\": {}, \"doc\": {}}}", text.size() == 1 ? "" : ", ", json_text(port.name),
-                            json_text(port.type), json_text(port.use == PortUse::many ? "many" : use_text(port.use)), json_text(port.doc));
+        text += fmt::format("{}{{\"name\": {}, \"type\": {}, \"use\": {}, \"doc\": {}}}", text.size() == 1 ? "" : ", ",
+                            json_text(port.name), json_text(port.type), json_text(port.use == PortUse::many ? "many" : use_text(port.use)),
+                            json_text(port.doc));
     }
     return text + "]";
 }
@@ -77,11 +79,11 @@ std::string options_json(std::span<const OptionDecl> options) {
 }
 
 std::string as_json(const StageDecl& stage, const PluginFile& file) {
-    return fmt::format("{{\n  \"stage\": {},\n  \"summary\": {},\n  \"doc\": {},\n  \"inputs\": {},\n  \"outputs\": {},\n  \"options\": {},\n"
-                       "  \"plugin\": {},\n  \"version\": {},\n  \"file\": {}\n}}\n",
-                       json_text(stage.name), json_text(stage.summary), json_text(stage.doc), ports_json(stage.inputs),
-                       ports_json(stage.outputs), options_json(stage.options), json_text(file.name), json_text(file.version),
-                       json_text(file.path.string()));
+    return fmt::format(
+        "{{\n  \"stage\": {},\n  \"summary\": {},\n  \"doc\": {},\n  \"inputs\": {},\n  \"outputs\": {},\n  \"options\": {},\n"
+        "  \"plugin\": {},\n  \"version\": {},\n  \"file\": {}\n}}\n",
+        json_text(stage.name), json_text(stage.summary), json_text(stage.doc), ports_json(stage.inputs), ports_json(stage.outputs),
+        options_json(stage.options), json_text(file.name), json_text(file.version), json_text(file.path.string()));
 }
 
 /// A piece of config with every option: what must be given as it is, what has a default behind '#'.

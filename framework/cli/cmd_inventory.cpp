@@ -43,8 +43,7 @@ int cmd_inventory(const Arguments& arguments) {
     line.flag("all", "every kernel name in the table, not only those with the most time", &options.all);
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
-    if (const auto wrong = check_choice("inventory", "format", options.format, {"table", "csv", "markdown"}))
-        return *wrong;
+    if (const auto wrong = check_choice("inventory", "format", options.format, {"table", "csv", "markdown"})) return *wrong;
     if (const auto wrong = options.steps.check("inventory")) return *wrong;
     RunResult result;
     return finish(run_pipeline(inventory_pipeline(options).config(), run_options, result));

@@ -16,7 +16,7 @@ namespace adpipe::cli {
 namespace {
 
 constexpr std::array<const char*, 14> kernel_columns = {"kind",  "row",  "start_ns", "duration_ns", "process",  "device",     "stream",
-                                                      "phase", "step", "layer",    "node",        "evidence", "confidence", "name"};
+                                                        "phase", "step", "layer",    "node",        "evidence", "confidence", "name"};
 constexpr std::string_view unknown = "-";
 
 /// Columns whose values are numbers, for JSON.
@@ -202,10 +202,11 @@ PipelineBuilder kernels_pipeline(const KernelsOptions& options, const std::vecto
 int cmd_kernels(const Arguments& arguments) {
     KernelsOptions options;
     PipelineOptions run_options;
-    CommandLine line{"kernels", "TRACE",
-                     "Lists every GPU kernel, memory copy and memory set of a trace with its step, and, with a dump, the layer and graph node that\n"
-                     "launched it and how that is known. With --phase, --step, … only those of the whole steps that are chosen.",
-                     "adpipe kernels samples/deepseek_v3/decode.sqlite --dump samples/deepseek_v3/dumps --format tsv"};
+    CommandLine line{
+        "kernels", "TRACE",
+        "Lists every GPU kernel, memory copy and memory set of a trace with its step, and, with a dump, the layer and graph node that\n"
+        "launched it and how that is known. With --phase, --step, … only those of the whole steps that are chosen.",
+        "adpipe kernels samples/deepseek_v3/decode.sqlite --dump samples/deepseek_v3/dumps --format tsv"};
     line.argument("TRACE", trace_doc, &options.trace);
     line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)", &options.dump);
     line.option("companion", "FILE", companion_doc, &options.companion);
@@ -224,7 +225,8 @@ int cmd_kernels(const Arguments& arguments) {
     if (const auto wrong = options.steps.check("kernels")) return *wrong;
 
     RunResult result;
-    if (const int status = run_pipeline(kernels_pipeline(options, run_options.plugins).config(), run_options, result); status != exit_ok) return finish(status);
+    if (const int status = run_pipeline(kernels_pipeline(options, run_options.plugins).config(), run_options, result); status != exit_ok)
+        return finish(status);
     const auto window = result.artifact<Window>();
     const auto graph = options.dump ? result.artifact<GraphModel>() : nullptr;
     const auto attribution = options.dump ? result.artifact<Attribution>() : nullptr;

@@ -80,7 +80,8 @@ int cmd_layer(const Arguments& arguments) {
     line.option("companion", "FILE", companion_doc, &options.companion);
     options.steps.add_to(line);
     line.option("module", "NAME", "the graph module to read; else the parser chooses", &options.module);
-    line.option("also", "OUTPUTS", "further outputs, such as html,csv: what `adpipe list --kind render` names, without \"render.\"", &options.also);
+    line.option("also", "OUTPUTS", "further outputs, such as html,csv: what `adpipe list --kind render` names, without \"render.\"",
+                &options.also);
     line.option("output,o", "DIR", "where the files go (default: out)", &options.output);
     line.flag("watch", "does it again whenever the dumps or the trace change", &options.watch);
     run_options.add_to(line);

@@ -29,7 +29,8 @@ std::string as_json(Registry& registry, const std::vector<std::string>& stages, 
     std::string text = "[";
     for (const std::string& stage : stages) {
         const PluginFile* const file = registry.file_of(stage);
-        text += fmt::format("{}{{\"stage\": {}, \"kind\": {}", text.size() == 1 ? "\n" : ",\n", json_text(stage), json_text(kind_of(stage)));
+        text += fmt::format("{}{{\"stage\": {}, \"kind\": {}", text.size() == 1 ? "\n" : ",\n", json_text(stage),
+                            json_text(kind_of(stage)));
         if (summaries) text += fmt::format(", \"summary\": {}", json_text(summary_of(registry, stage)));
         text += fmt::format(", \"plugin\": {}, \"version\": {}, \"file\": {}}}", json_text(file->name), json_text(file->version),
                             json_text(file->path.string()));
@@ -65,7 +66,8 @@ int no_such_kind(const Registry& registry, const std::string& kind) {
     std::vector<std::string> kinds;
     for (const std::string& stage : registry.stage_names()) kinds.emplace_back(kind_of(stage));
     kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
-    return usage_error("ADP-USE-009", fmt::format("there is no stage of the kind '{}'", kind), "list", suggestion(kind, kinds, "the kinds are"));
+    return usage_error("ADP-USE-009", fmt::format("there is no stage of the kind '{}'", kind), "list",
+                       suggestion(kind, kinds, "the kinds are"));
 }
 
 }  // namespace

@@ -32,9 +32,7 @@ void add_side(PipelineBuilder& pipeline, const MapOptions& options, const std::s
     const std::string window = side + "_steps";
     pipeline.add("window.replay").with("phase", "all").with("may_be_empty", true).id(window).from("trace", side);
     add_operators(pipeline, window, options.companion.has_value());
-    options.source.add_kernels(pipeline)
-        .id(side + (options.source.dump ? "_kernels" : "_layers"))
-        .from("window", window);
+    options.source.add_kernels(pipeline).id(side + (options.source.dump ? "_kernels" : "_layers")).from("window", window);
 }
 
 PipelineBuilder map_pipeline(const MapOptions& options) {
@@ -57,13 +55,11 @@ PipelineBuilder map_pipeline(const MapOptions& options) {
 /// Complains and gives the exit status if an option has a value that it cannot have. Fills options.layers in.
 std::optional<int> check_map(MapOptions& options, const std::optional<std::string>& layer) {
     for (const auto& [name, phase] : {std::pair{"left", options.left}, std::pair{"right", options.right}}) {
-        if (const auto wrong =
-                check_choice("map", name, phase, {"prefill", "decode", "mixed", "unknown", "other", "capture"}))
+        if (const auto wrong = check_choice("map", name, phase, {"prefill", "decode", "mixed", "unknown", "other", "capture"}))
             return wrong;
     }
     if (const auto wrong = check_choice("map", "format", options.format, {"table", "markdown", "html"})) return wrong;
-    for (const auto& [name, batch] :
-         {std::pair{"left-batch", options.left_batch}, std::pair{"right-batch", options.right_batch}}) {
+    for (const auto& [name, batch] : {std::pair{"left-batch", options.left_batch}, std::pair{"right-batch", options.right_batch}}) {
         if (batch && !is_count(*batch))
             return usage_error("ADP-USE-007", fmt::format("--{} is a number from 0; found '{}'", name, *batch), "map");
     }
@@ -88,22 +84,17 @@ int cmd_map(const Arguments& arguments) {
     std::optional<std::string> layer;
     line.argument("PREFILL", trace_doc, &options.prefill);
     line.argument("DECODE", "another one; without it both sides are of the first", &options.decode);
-    line.option("layer", "N", "only kinds of layer that these are of: a number, a list, a range (default: every kind)",
-                &layer);
+    line.option("layer", "N", "only kinds of layer that these are of: a number, a list, a range (default: every kind)", &layer);
     line.option("left", "PHASE",
                 "the steps on the left: prefill (default), decode, mixed, unknown; with two traces all of the first "
                 "where it has none",
                 &options.left);
     line.option("right", "PHASE", "the same for the right side (default: decode)", &options.right);
-    line.option("left-batch", "N", "batch size on the left (default: the one with the most executions of layers)",
-                &options.left_batch);
+    line.option("left-batch", "N", "batch size on the left (default: the one with the most executions of layers)", &options.left_batch);
     line.option("right-batch", "N", "the same for the right side", &options.right_batch);
-    line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)",
-                &options.source.dump);
-    line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses",
-                &options.source.module);
-    line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer",
-                &options.source.pattern);
+    line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)", &options.source.dump);
+    line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.source.module);
+    line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer", &options.source.pattern);
     line.option("companion", "TRACE2", launch_companion_doc, &options.companion);
     line.option("format", "FORMAT", "table, markdown or html (default: table)", &options.format);
     line.option("output,o", "DIR", "write kernel_map.md and kernel_map.html there", &options.output);

@@ -218,7 +218,8 @@ int cmd_members(const Arguments& arguments) {
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = check_choice("members", "format", format, {"table", "tsv", "json"})) return *wrong;
 
-    if (why && format != "table") return usage_error("ADP-USE-007", "--format is table beside --why, which explains in words; found '" + format + "'", "members");
+    if (why && format != "table")
+        return usage_error("ADP-USE-007", "--format is table beside --why, which explains in words; found '" + format + "'", "members");
 
     PipelineBuilder pipeline{"members"};
     add_dump(pipeline, dump, module);

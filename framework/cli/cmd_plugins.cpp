@@ -37,9 +37,10 @@ std::string as_text(const Registry& registry) {
         std::vector<std::vector<std::string>> rows;
         for (const PluginFile& file : registry.files()) {
             if (file.place != i) continue;
-            rows.push_back({file.path.filename().string(),
-                            file.refusal ? fmt::format("REFUSED: {}", reasons_text(*file.refusal)) : fmt::format("{} {}", file.name, file.version),
-                            file.refusal ? std::string{} : fmt::format("{}", fmt::join(file.stages, " "))});
+            rows.push_back(
+                {file.path.filename().string(),
+                 file.refusal ? fmt::format("REFUSED: {}", reasons_text(*file.refusal)) : fmt::format("{} {}", file.name, file.version),
+                 file.refusal ? std::string{} : fmt::format("{}", fmt::join(file.stages, " "))});
         }
         text += aligned(rows, "  ");
     }
@@ -50,14 +51,14 @@ std::string as_json(const Registry& registry) {
     std::string text = "{\"places\": [";
     for (std::size_t i = 0; i < registry.places().size(); ++i) {
         const SearchPlace& place = registry.places()[i];
-        text += fmt::format("{}\n  {{\"path\": {}, \"origin\": {}, \"state\": {}, \"plugins\": [", i == 0 ? "" : ",", json_text(place.path.string()),
-                            json_text(origin_text(place.origin)), json_text(place_state(place)));
+        text += fmt::format("{}\n  {{\"path\": {}, \"origin\": {}, \"state\": {}, \"plugins\": [", i == 0 ? "" : ",",
+                            json_text(place.path.string()), json_text(origin_text(place.origin)), json_text(place_state(place)));
         bool is_first = true;
         for (const PluginFile& file : registry.files()) {
             if (file.place != i) continue;
-            text += fmt::format("{}\n    {{\"file\": {}, \"name\": {}, \"version\": {}, \"stages\": {}, \"refusal\": {}}}", is_first ? "" : ",",
-                                json_text(file.path.string()), json_text(file.name), json_text(file.version), json_list(file.stages),
-                                file.refusal ? format_json(*file.refusal) : "null");
+            text += fmt::format("{}\n    {{\"file\": {}, \"name\": {}, \"version\": {}, \"stages\": {}, \"refusal\": {}}}",
+                                is_first ? "" : ",", json_text(file.path.string()), json_text(file.name), json_text(file.version),
+                                json_list(file.stages), file.refusal ? format_json(*file.refusal) : "null");
             is_first = false;
         }
         text += is_first ? "]}" : "\n  ]}";
@@ -94,13 +95,14 @@ std::string fates_text(const Registry& registry, const std::string& name, const 
     return text;
 }
 
-std::string fates_json(const Registry& registry, const std::string& name, const PluginFile* used, const std::vector<Diagnostic>& diagnostics) {
+std::string fates_json(const Registry& registry, const std::string& name, const PluginFile* used,
+                       const std::vector<Diagnostic>& diagnostics) {
     std::string text = fmt::format("{{\"name\": {}, \"files\": [", json_text(name));
     const char* separator = "";
     for (std::size_t i = 0; i < registry.places().size(); ++i) {
         for (const Fate& fate : fates(registry, i, name, used)) {
-            text += fmt::format("{}\n  {{\"file\": {}, \"origin\": {}, \"state\": \"{}\", \"refusal\": {}}}", separator, json_text(fate.file->path.string()),
-                                json_text(origin_text(registry.places()[i].origin)), fate.state,
+            text += fmt::format("{}\n  {{\"file\": {}, \"origin\": {}, \"state\": \"{}\", \"refusal\": {}}}", separator,
+                                json_text(fate.file->path.string()), json_text(origin_text(registry.places()[i].origin)), fate.state,
                                 fate.file->refusal ? format_json(*fate.file->refusal) : "null");
             separator = ",";
         }

@@ -28,8 +28,8 @@ std::string as_json(const Preparation& preparation, const RunResult& result, int
     std::vector<Diagnostic> diagnostics = preparation.diagnostics;
     diagnostics.insert(diagnostics.end(), result.reported.begin(), result.reported.end());
     diagnostics.insert(diagnostics.end(), result.errors.begin(), result.errors.end());
-    return fmt::format("{{\"pipeline\": {}, \"status\": {}, \"stages\": {}, \"diagnostics\": {}}}\n", json_text(preparation.config.name), status,
-                       json_array(result.stages, stage_json),
+    return fmt::format("{{\"pipeline\": {}, \"status\": {}, \"stages\": {}, \"diagnostics\": {}}}\n", json_text(preparation.config.name),
+                       status, json_array(result.stages, stage_json),
                        json_array(diagnostics, [](const Diagnostic& diagnostic) { return "\n  " + format_json(diagnostic); }));
 }
 

@@ -16,9 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// A value that the config may also take from the environment.
-Json or_variable(Json schema) {
-    return Json{{"anyOf", Json::array({std::move(schema), Json{{"type", "string"}, {"pattern", "\\$\\{"}}})}};
-}
+Json or_variable(Json schema) { return Json{{"anyOf", Json::array({std::move(schema), Json{{"type", "string"}, {"pattern", "\\$\\{"}}})}}; }
 
 Json number_schema(const OptionDecl& option, const char* type) {
     Json schema{{"type", type}};

@@ -16,8 +16,8 @@
 namespace adpipe::cli {
 namespace {
 
-constexpr std::array<const char*, 13> step_columns = {"step",   "phase",   "graph",  "batch",   "rank", "device", "kernels",
-                                                      "sum_ns", "wall_ns", "idle_ns", "used", "why",  "how"};
+constexpr std::array<const char*, 13> step_columns = {"step",   "phase",   "graph",   "batch", "rank", "device", "kernels",
+                                                      "sum_ns", "wall_ns", "idle_ns", "used",  "why",  "how"};
 constexpr std::size_t phase_column = 1, used_column = 10, why_column = 11, how_column = 12;
 constexpr std::string_view no_value = "-";
 
@@ -135,7 +135,8 @@ std::string phases_text(const std::vector<StepLine>& lines) {
 /// For people: times with their unit, only the columns that tell steps apart, what is left out in grey.
 std::string steps_table(const std::vector<StepLine>& lines, const Window& window, const Terminal& terminal) {
     const auto differs = [&](std::size_t column) {
-        return std::any_of(lines.begin(), lines.end(), [&](const StepLine& line) { return line.fields[column] != lines.front().fields[column]; });
+        return std::any_of(lines.begin(), lines.end(),
+                           [&](const StepLine& line) { return line.fields[column] != lines.front().fields[column]; });
     };
     const bool several = differs(4) || differs(5);
     std::vector<render::TextTable::Column> columns{{"step", true}, {"phase"}, {"graph", true}, {"batch", true}};
@@ -151,7 +152,8 @@ std::string steps_table(const std::vector<StepLine>& lines, const Window& window
         for (std::size_t i = 0; i <= 6; ++i) {
             if (several || (i != 4 && i != 5)) cells.push_back({line.fields[i], emphasis});
         }
-        for (auto& value : {time(7, line.times.sum), time(8, line.times.wall), time(9, line.times.idle)}) cells.push_back({value, emphasis});
+        for (auto& value : {time(7, line.times.sum), time(8, line.times.wall), time(9, line.times.idle)})
+            cells.push_back({value, emphasis});
         const std::string& why = line.fields[why_column];
         cells.push_back({line.fields[used_column], emphasis});
         cells.push_back({why, emphasis});
@@ -168,11 +170,13 @@ int cmd_steps(const Arguments& arguments) {
     std::string format = "table";
     StepOptions steps{"all"};
     PipelineOptions run_options;
-    CommandLine line{"steps", "TRACE",
-                     "Lists the forward passes of a trace: replays of captured graphs and eager ones, with phase, batch size and times. \"wall\" is from\n"
-                     "the first kernel's start to the last one's end, \"GPU idle\" the part of it in which no kernel of the step ran. The options\n"
-                     "choose as for the other commands; what they leave out is listed too, with the reason.",
-                     "adpipe steps samples/deepseek_v3/decode.sqlite --phase decode"};
+    CommandLine line{
+        "steps", "TRACE",
+        "Lists the forward passes of a trace: replays of captured graphs and eager ones, with phase, batch size and times. \"wall\" is "
+        "from\n"
+        "the first kernel's start to the last one's end, \"GPU idle\" the part of it in which no kernel of the step ran. The options\n"
+        "choose as for the other commands; what they leave out is listed too, with the reason.",
+        "adpipe steps samples/deepseek_v3/decode.sqlite --phase decode"};
     line.argument("TRACE", trace_doc, &trace);
     line.option("format", "FORMAT", "table, tsv or json (default: table)", &format);
     steps.add_to(line);
@@ -189,7 +193,9 @@ int cmd_steps(const Arguments& arguments) {
     if (const int status = run_pipeline(pipeline.config(), run_options, result); status != exit_ok) return finish(status);
     const auto window = result.artifact<Window>();
     const std::vector<StepLine> lines = lines_of(*window);
-    Output::standard().write(format == "tsv" ? steps_tsv(lines) : format == "json" ? steps_json(lines) : steps_table(lines, *window, output_terminal()));
+    Output::standard().write(format == "tsv"    ? steps_tsv(lines)
+                             : format == "json" ? steps_json(lines)
+                                                : steps_table(lines, *window, output_terminal()));
     return finish(exit_ok);
 }
 

@@ -43,17 +43,13 @@ int cmd_tables(const Arguments& arguments) {
                      "The layers come from a dump, if you have one, else from what repeats in the trace.",
                      "adpipe tables samples/deepseek_v3/decode.sqlite -o out/tables"};
     line.argument("TRACE", "a profiler trace", &options.trace);
-    line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)",
-                &options.source.dump);
+    line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)", &options.source.dump);
     line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.source.module);
-    line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer",
-                &options.source.pattern);
-    line.option("range", "NAME", "without --dump: a part of the name of ranges each of which is a layer",
-                &options.source.range);
+    line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer", &options.source.pattern);
+    line.option("range", "NAME", "without --dump: a part of the name of ranges each of which is a layer", &options.source.range);
     line.option("companion", "TRACE2", launch_companion_doc, &options.companion);
     options.steps.add_to(line);
-    line.option("begin", "WHERE",
-                "what position 0 is: where the layer begins, or its attention kernel: layer (default), attention",
+    line.option("begin", "WHERE", "what position 0 is: where the layer begins, or its attention kernel: layer (default), attention",
                 &options.begin);
     line.option("name", "NAME", "of the files: conc<batch size>_NAME.csv, NAMEs.md (default: layer)", &options.name);
     line.option("output,o", "DIR", "where the files go (default: out)", &options.output);

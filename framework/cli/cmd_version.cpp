@@ -30,7 +30,8 @@ std::vector<std::vector<std::string>> abi_rows() {
 
 int cmd_version(const Arguments& arguments) {
     bool with_abi = false;
-    CommandLine line{"version", "", "Shows the version of adpipe, and what a plugin must be built like to run in it.", "adpipe version --abi"};
+    CommandLine line{"version", "", "Shows the version of adpipe, and what a plugin must be built like to run in it.",
+                     "adpipe version --abi"};
     line.flag("abi", "what a plugin must be built like", &with_abi);
     if (const auto done = line.parse(arguments)) return *done;
     Output::standard().write("adpipe " ADPIPE_VERSION "\n");

@@ -69,24 +69,19 @@ int cmd_walkthrough(const Arguments& arguments) {
                      "GPU it can fill, how long it takes; and what the trace does not hold. Needs no dump.",
                      "adpipe walkthrough samples/served_model/simulated_served_model.trace.json.gz --layer 5"};
     line.argument("TRACE", trace_doc, &options.trace);
-    line.option("layer", "N", "the kind of layer that this one is of (default: the kind with the most time)",
-                &options.layer);
+    line.option("layer", "N", "the kind of layer that this one is of (default: the kind with the most time)", &options.layer);
     line.option("kernel", "KERNEL", "only this kernel of it: a part of its name, or its position", &options.kernel);
     options.steps.add_to(line);
-    line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)",
-                &options.source.dump);
+    line.option("dump", "DUMP", "the graph that ran: a dump file, or a directory of dumps (the last one is taken)", &options.source.dump);
     line.option("companion", "TRACE2", launch_companion_doc, &options.companion);
-    line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses",
-                &options.source.module);
-    line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer",
-                &options.source.pattern);
+    line.option("module", "NAME", "with --dump: the graph module to read; else the parser chooses", &options.source.module);
+    line.option("pattern", "NAME", "without --dump: a part of the name of a kernel that runs once a layer", &options.source.pattern);
     line.option("format", "FORMAT", "table, markdown or html (default: table)", &options.format);
     line.option("output,o", "DIR", "write walkthrough.md and walkthrough.html there", &options.output);
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = options.steps.check("walkthrough")) return *wrong;
-    if (const auto wrong = check_choice("walkthrough", "format", options.format, {"table", "markdown", "html"}))
-        return *wrong;
+    if (const auto wrong = check_choice("walkthrough", "format", options.format, {"table", "markdown", "html"})) return *wrong;
     if (options.source.dump && options.source.pattern)
         return usage_error("ADP-USE-021", "--dump and --pattern are ways to find layers; give one", "walkthrough");
     if (options.layer) {
@@ -115,8 +110,7 @@ int cmd_sources(const Arguments& arguments) {
     run_options.add_to(line);
     if (const auto done = line.parse(arguments)) return *done;
     if (const auto wrong = options.steps.check("sources")) return *wrong;
-    if (const auto wrong = check_choice("sources", "format", options.format, {"table", "markdown", "html"}))
-        return *wrong;
+    if (const auto wrong = check_choice("sources", "format", options.format, {"table", "markdown", "html"})) return *wrong;
     run_options.narrate = options.output.has_value();
     RunResult result;
     return finish(run_pipeline(sources_pipeline(options).config(), run_options, result));

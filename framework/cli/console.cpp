@@ -120,9 +120,7 @@ Terminal output_terminal() {
     return terminal;
 }
 
-std::string json_text(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string json_text(std::string_view text) { return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
 
 std::string tsv_text(std::string_view text) {
     std::string field{text};

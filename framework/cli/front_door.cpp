@@ -90,7 +90,9 @@ void add_dump(PipelineBuilder& pipeline, const fs::path& path, const std::option
     if (module) parse.with("module", *module);
 }
 
-PipelineBuilder::Step add_trace(PipelineBuilder& pipeline, const fs::path& file) { return pipeline.add(trace_stage(file)).with("file", file); }
+PipelineBuilder::Step add_trace(PipelineBuilder& pipeline, const fs::path& file) {
+    return pipeline.add(trace_stage(file)).with("file", file);
+}
 
 namespace {
 
@@ -98,31 +100,40 @@ constexpr const char* whole_trace = "whole";
 
 /// The options that are numbers, by name.
 std::array<std::pair<const char*, const std::optional<std::string>*>, 5> numbers_of(const StepOptions& options) {
-    return {{{"step", &options.step}, {"graph", &options.graph}, {"batch", &options.batch}, {"rank", &options.rank}, {"device", &options.device}}};
+    return {{{"step", &options.step},
+             {"graph", &options.graph},
+             {"batch", &options.batch},
+             {"rank", &options.rank},
+             {"device", &options.device}}};
 }
 
 }  // namespace
 
 bool is_count(const std::string& text) {
     constexpr std::size_t most_digits = 18;
-    return !text.empty() && text.size() <= most_digits && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return !text.empty() && text.size() <= most_digits &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 void StepOptions::add_to(CommandLine& line) {
     const std::string default_text = phase == whole_trace ? "whole, which is all that is in the trace" : phase;
-    line.option("phase", "PHASE", "steps of this phase: decode, prefill, mixed, capture, other, unknown or all (default: " + default_text + ")", &phase);
+    line.option("phase", "PHASE",
+                "steps of this phase: decode, prefill, mixed, capture, other, unknown or all (default: " + default_text + ")", &phase);
     line.option("step", "N", "this step alone; adpipe steps lists them", &step);
     line.option("graph", "ID", "replays of this executable graph", &graph);
     line.option("batch", "N", "steps of this batch size", &batch);
     line.option("rank", "N", "steps of this rank; processes count from 0 where the trace does not say", &rank);
     line.option("device", "N", "steps on this GPU", &device);
-    line.option("step-range", "NAME",
-                "a step is what was launched inside a range (NVTX, record_function) with this in its name; auto: inside one named like a step", &range);
+    line.option(
+        "step-range", "NAME",
+        "a step is what was launched inside a range (NVTX, record_function) with this in its name; auto: inside one named like a step",
+        &range);
 }
 
 std::optional<int> StepOptions::check(const std::string& verb) const {
     if (phase != whole_trace || usual_phase_ != whole_trace) {
-        if (const auto wrong = check_choice(verb, "phase", phase, {"all", "decode", "prefill", "mixed", "capture", "other", "unknown"})) return wrong;
+        if (const auto wrong = check_choice(verb, "phase", phase, {"all", "decode", "prefill", "mixed", "capture", "other", "unknown"}))
+            return wrong;
     }
     for (const auto& [name, value] : numbers_of(*this)) {
         if (!*value || is_count(**value)) continue;
@@ -140,7 +151,8 @@ std::optional<std::string> StepOptions::first_given() const {
 
 bool StepOptions::narrow() const {
     const auto numbers = numbers_of(*this);
-    return (phase != "all" && phase != whole_trace) || std::any_of(numbers.begin(), numbers.end(), [](const auto& number) { return number.second->has_value(); });
+    return (phase != "all" && phase != whole_trace) ||
+           std::any_of(numbers.begin(), numbers.end(), [](const auto& number) { return number.second->has_value(); });
 }
 
 PipelineBuilder::Step StepOptions::add_window(PipelineBuilder& pipeline) const {
@@ -169,12 +181,17 @@ void add_operators(PipelineBuilder& pipeline, const std::string& window, bool co
     if (companion) operators.from("companion", companion_window);
 }
 
-PipelineBuilder::Step add_attribution(PipelineBuilder& pipeline, const fs::path& trace, const StepOptions& steps, const std::optional<std::string>& companion,
-                     const std::vector<std::pair<const char*, bool>>& window_flags) {
+PipelineBuilder::Step add_attribution(PipelineBuilder& pipeline, const fs::path& trace, const StepOptions& steps,
+                                      const std::optional<std::string>& companion,
+                                      const std::vector<std::pair<const char*, bool>>& window_flags) {
     // The companion first: what follows takes the newest of its kind, which is to be the trace in question.
     if (companion) {
         pipeline.add(trace_stage(*companion)).id("companion.trace").with("file", *companion);
-        pipeline.add("window.replay").id("companion.window").from("trace", "companion.trace").with("all_ranks", true).with("may_be_empty", true);
+        pipeline.add("window.replay")
+            .id("companion.window")
+            .from("trace", "companion.trace")
+            .with("all_ranks", true)
+            .with("may_be_empty", true);
     }
     add_trace(pipeline, trace);
     PipelineBuilder::Step window = steps.add_window(pipeline);

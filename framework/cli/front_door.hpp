@@ -89,7 +89,8 @@ void add_operators(PipelineBuilder& pipeline, const std::string& window, bool co
 /// Adds the stages that read a trace, choose its steps and put its kernels onto the graph's ops, and gives the last of them; `companion` is another
 /// recording, or none.
 PipelineBuilder::Step add_attribution(PipelineBuilder& pipeline, const std::filesystem::path& trace, const StepOptions& steps,
-                     const std::optional<std::string>& companion, const std::vector<std::pair<const char*, bool>>& window_flags = {});
+                                      const std::optional<std::string>& companion,
+                                      const std::vector<std::pair<const char*, bool>>& window_flags = {});
 
 /// Complains and gives the exit status if an option has a value that is not one of the choices.
 std::optional<int> check_choice(const std::string& verb, const std::string& option, const std::string& value,

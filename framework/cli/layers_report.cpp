@@ -18,9 +18,10 @@
 namespace adpipe::cli {
 namespace {
 
-constexpr std::array<const char*, 19> layers_columns = {
-    "kind",    "row",   "start_ns", "duration_ns", "process",  "device",   "stream",     "step", "phase",   "batch",
-    "program", "stack", "layer",    "layer_kind",  "position", "category", "confidence", "name", "operator"};
+constexpr std::array<const char*, 19> layers_columns = {"kind",     "row",        "start_ns", "duration_ns", "process",
+                                                        "device",   "stream",     "step",     "phase",       "batch",
+                                                        "program",  "stack",      "layer",    "layer_kind",  "position",
+                                                        "category", "confidence", "name",     "operator"};
 using LayersRow = std::array<std::string, layers_columns.size()>;
 constexpr const char* not_known = "-";
 
@@ -36,19 +37,16 @@ struct PlaceInLayer {
 
 class LayersRows {
 public:
-    explicit LayersRows(const FoundLayers& found)
-        : found_(found), window_(*found.attribution.window), trace_(*window_.trace) {
+    explicit LayersRows(const FoundLayers& found) : found_(found), window_(*found.attribution.window), trace_(*window_.trace) {
         std::unordered_map<std::uint64_t, const Layer*> layers;
-        for (const Layer& layer : found.layers.layers)
-            layers.emplace(key(layer.module, layer.stack, layer.number), &layer);
+        for (const Layer& layer : found.layers.layers) layers.emplace(key(layer.module, layer.stack, layer.number), &layer);
         std::unordered_map<std::uint64_t, std::uint32_t> positions;
         for (VertexId v = 0; v < found.graph.size(); ++v) {
             const Membership& member = found.layers.of[v];
             const std::uint64_t place = key(found.graph.vertex(v).module, member.stack, member.layer);
             PlaceInLayer& here = places_.emplace_back();
             here.position = std::to_string(positions[place]++);
-            if (const auto layer = layers.find(place); layer != layers.end())
-                here.layer_kind = std::to_string(layer->second->kind);
+            if (const auto layer = layers.find(place); layer != layers.end()) here.layer_kind = std::to_string(layer->second->kind);
         }
         for (const std::string& text : trace_.strings) {
             names_.push_back(tsv_text(text));
@@ -67,8 +65,7 @@ public:
 
 private:
     static std::uint64_t key(std::uint16_t module, TextId stack, LayerId layer) {
-        return (std::uint64_t{module} << 48U) | (std::uint64_t{stack & 0xffffU} << 32U) |
-               static_cast<std::uint32_t>(layer);
+        return (std::uint64_t{module} << 48U) | (std::uint64_t{stack & 0xffffU} << 32U) | static_cast<std::uint32_t>(layer);
     }
 
     static std::string number_or_unknown(std::int64_t value) { return value < 0 ? not_known : std::to_string(value); }
@@ -139,30 +136,28 @@ std::string layers_of_kind(const FoundLayers& found, const FoundProgram& program
 }
 
 std::string headline(const FoundProgram& program) {
-    std::string text = fmt::format("{}: {} layers of {} {}", tsv_text(program.name), program.layers,
-                                   program.kinds.size(), program.kinds.size() == 1 ? "kind" : "kinds");
+    std::string text = fmt::format("{}: {} layers of {} {}", tsv_text(program.name), program.layers, program.kinds.size(),
+                                   program.kinds.size() == 1 ? "kind" : "kinds");
     if (program.stacks > 1) text += fmt::format(" in {} stacks", program.stacks);
-    text += fmt::format(", in {}\n  confidence {:.2f}", render::count_text(program.steps.size(), "step"),
-                        program.confidence);
+    text += fmt::format(", in {}\n  confidence {:.2f}", render::count_text(program.steps.size(), "step"), program.confidence);
     if (program.runner_up) {
         text += fmt::format("; next best reading: {} of {}, {:.1f} times as long to describe",
                             render::count_text(program.runner_up->layers, "layer"),
                             render::count_text(program.runner_up->kernels_per_layer, "kernel"), program.runner_up->cost);
     }
     text += fmt::format("\n  each layer begins with {}\n", tsv_text(program.first_kernel));
-    if (program.times_mixed_up)
-        text += "  found in the order of the file: the profiler gave some kernels the times of others\n";
+    if (program.times_mixed_up) text += "  found in the order of the file: the profiler gave some kernels the times of others\n";
     return text;
 }
 
-void add_profile(const FoundLayers& found, const FoundProgram& program, const render::LayerProfile& profile,
-                 bool with_operators, std::string& text) {
+void add_profile(const FoundLayers& found, const FoundProgram& program, const render::LayerProfile& profile, bool with_operators,
+                 std::string& text) {
     const Trace& trace = *found.attribution.window->trace;
     std::string title = fmt::format("\nkind {}: layers {}", profile.kind, layers_of_kind(found, program, profile.kind));
     if (profile.phase != Phase::unknown) title += fmt::format(" · {}", phase_text(profile.phase));
     if (profile.batch_size >= 0) title += fmt::format(" batch {}", profile.batch_size);
-    text += title + fmt::format(" · {} × {}\n", render::count_text(profile.layers.size(), "layer"),
-                                render::count_text(profile.steps, "step"));
+    text += title +
+            fmt::format(" · {} × {}\n", render::count_text(profile.layers.size(), "layer"), render::count_text(profile.steps, "step"));
     std::vector<render::TextTable::Column> columns{{"pos", true}, {"kernel", false, 16}, {.head = "category", .least = 6}};
     if (with_operators) columns.push_back({"operator", false, 10});
     columns.insert(
@@ -174,23 +169,22 @@ void add_profile(const FoundLayers& found, const FoundProgram& program, const re
     std::vector<KernelName> names;
     for (const render::ProfileRow& row : profile.rows) {
         longest = std::max(longest, row.time.total);
-        if (index.emplace(row.name, names.size()).second)
-            names.push_back(KernelNames::built_in().decode(trace.string(row.name)));
+        if (index.emplace(row.name, names.size()).second) names.push_back(KernelNames::built_in().decode(trace.string(row.name)));
     }
     const std::vector<std::string> short_names = render::distinct_short_names(names);
     for (const render::ProfileRow& row : profile.rows) {
         const KernelName& name = names[index[row.name]];
         const KernelCategory category = row.kind == KernelKind::kernel ? name.category : KernelCategory::copy;
-        std::vector<render::TextTable::Cell> cells{
-            {std::to_string(row.position)}, {short_names[index[row.name]]}, {std::string{category_text(category)}}};
+        std::vector<render::TextTable::Cell> cells{{std::to_string(row.position)},
+                                                   {short_names[index[row.name]]},
+                                                   {std::string{category_text(category)}}};
         if (with_operators) cells.push_back({commonest_operator(found.operators, row.kernels)});
-        cells.insert(cells.end(),
-                     {{render::count_text(row.time.count)},
-                      {render::microseconds_text(static_cast<Nanoseconds>(row.time.mean() + 0.5))},
-                      {render::microseconds_text(row.time.minimum)},
-                      {render::microseconds_text(row.time.maximum)},
-                      {render::percent_text(row.time.total, profile.total)},
-                      render::bar_cell(static_cast<double>(row.time.total), static_cast<double>(longest))});
+        cells.insert(cells.end(), {{render::count_text(row.time.count)},
+                                   {render::microseconds_text(static_cast<Nanoseconds>(row.time.mean() + 0.5))},
+                                   {render::microseconds_text(row.time.minimum)},
+                                   {render::microseconds_text(row.time.maximum)},
+                                   {render::percent_text(row.time.total, profile.total)},
+                                   render::bar_cell(static_cast<double>(row.time.total), static_cast<double>(longest))});
         table.add_row(std::move(cells));
     }
     table.add_rule();
@@ -240,31 +234,26 @@ std::string left_out_text(const FoundLayers& found) {
 }
 
 std::string totals_text(const render::ProfileTotals& totals) {
-    return fmt::format("\nall {} in {} = {} in layers + {} before or behind them + {} not known\n",
-                       render::duration_text(totals.all), render::count_text(totals.kernels, "kernel"),
-                       render::duration_text(totals.in_layers), render::duration_text(totals.outside),
-                       render::duration_text(totals.unknown));
+    return fmt::format("\nall {} in {} = {} in layers + {} before or behind them + {} not known\n", render::duration_text(totals.all),
+                       render::count_text(totals.kernels, "kernel"), render::duration_text(totals.in_layers),
+                       render::duration_text(totals.outside), render::duration_text(totals.unknown));
 }
 
 std::string program_json(const FoundLayers& found, const FoundProgram& program) {
     std::string kinds;
     for (std::uint32_t k = 0; k < program.kinds.size(); ++k) {
         kinds += fmt::format(R"({}{{"kind": {}, "layers": {}, "kernels": {}, "numbers": {}}})", k == 0 ? "" : ", ", k,
-                             program.kinds[k].layers, program.kinds[k].kernels,
-                             json_text(layers_of_kind(found, program, k)));
+                             program.kinds[k].layers, program.kinds[k].kernels, json_text(layers_of_kind(found, program, k)));
     }
     std::string runner_up = "null";
     if (program.runner_up) {
-        runner_up =
-            fmt::format(R"({{"layers": {}, "kernels_per_layer": {}, "cost": {:.3f}}})", program.runner_up->layers,
-                        program.runner_up->kernels_per_layer, program.runner_up->cost);
+        runner_up = fmt::format(R"({{"layers": {}, "kernels_per_layer": {}, "cost": {:.3f}}})", program.runner_up->layers,
+                                program.runner_up->kernels_per_layer, program.runner_up->cost);
     }
-    return fmt::format(
-        R"({{"program": {}, "layers": {}, "stacks": {}, "steps": {}, "kinds": [{}], "first_kernel": {}, "order": {}, )"
-        R"("times_mixed_up": {}, "confidence": {:.2f}, "runner_up": {}}})",
-        json_text(program.name), program.layers, program.stacks, program.steps.size(), kinds,
-        json_text(program.first_kernel), json_text(program.order), program.times_mixed_up, program.confidence,
-        runner_up);
+    return fmt::format(R"({{"program": {}, "layers": {}, "stacks": {}, "steps": {}, "kinds": [{}], "first_kernel": {}, "order": {}, )"
+                       R"("times_mixed_up": {}, "confidence": {:.2f}, "runner_up": {}}})",
+                       json_text(program.name), program.layers, program.stacks, program.steps.size(), kinds,
+                       json_text(program.first_kernel), json_text(program.order), program.times_mixed_up, program.confidence, runner_up);
 }
 
 }  // namespace
@@ -283,8 +272,7 @@ void write_layers_table(const FoundLayers& found) {
     }
     text += left_out_text(found);
     if (const std::size_t without = found.segmentation.steps_without_layers.size(); without > 0) {
-        text +=
-            fmt::format("\n{} in which nothing repeats as layers do: left out\n", render::count_text(without, "step"));
+        text += fmt::format("\n{} in which nothing repeats as layers do: left out\n", render::count_text(without, "step"));
     }
     Output::standard().write(text + totals_text(profiles.totals));
 }

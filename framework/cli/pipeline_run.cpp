@@ -38,7 +38,8 @@ public:
         if (!options_.narrate || options_.quiet || options_.json) return;
         std::string text;
         for (const std::string& line : report.summary) {
-            for (const std::string& part : fitted(line)) text += fmt::format("{:<{}}  {}\n", text.empty() ? report.id : std::string{}, id_width_, part);
+            for (const std::string& part : fitted(line))
+                text += fmt::format("{:<{}}  {}\n", text.empty() ? report.id : std::string{}, id_width_, part);
         }
         tell(text);
     }

@@ -46,19 +46,21 @@ private:
     void look_at_steps() {
         std::array<std::size_t, 3> of_kind{};
         for (const KernelKind kind : trace_.kernels.kind) ++of_kind[static_cast<std::size_t>(kind)];
-        say(of_kind[0] > 0, "kernels", fmt::format("{}, {}, {}, in {} on {}", number_of(of_kind[0], "kernel"), fmt::format("{} memcpy", of_kind[1]),
-                                                 fmt::format("{} memset", of_kind[2]),
-                                                 fmt::format("{} process{}", trace_.processes.size(), trace_.processes.size() == 1 ? "" : "es"),
-                                                 number_of(devices(), "device")));
+        say(of_kind[0] > 0, "kernels",
+            fmt::format("{}, {}, {}, in {} on {}", number_of(of_kind[0], "kernel"), fmt::format("{} memcpy", of_kind[1]),
+                        fmt::format("{} memset", of_kind[2]),
+                        fmt::format("{} process{}", trace_.processes.size(), trace_.processes.size() == 1 ? "" : "es"),
+                        number_of(devices(), "device")));
         std::size_t replays = 0, whole = 0;
         for (const Step& step : window_.steps) {
             replays += step.replay ? 1 : 0;
             whole += step.complete ? 1 : 0;
         }
         has_steps_ = whole > 0;
-        say(has_steps_, "steps", window_.steps.empty() ? "no forward pass was found"
-                                                       : fmt::format("{}, {} of them whole: {}, {}", number_of(window_.steps.size(), "step"), whole,
-                                                                     number_of(replays, "replay"), fmt::format("{} eager", window_.steps.size() - replays)));
+        say(has_steps_, "steps",
+            window_.steps.empty() ? "no forward pass was found"
+                                  : fmt::format("{}, {} of them whole: {}, {}", number_of(window_.steps.size(), "step"), whole,
+                                                number_of(replays, "replay"), fmt::format("{} eager", window_.steps.size() - replays)));
     }
 
     std::size_t devices() const {
@@ -73,9 +75,11 @@ private:
         has_nodes_ = in_graph > 0;
         whole_graphs_ = trace_.graph_runs.size() > 0;
         if (whole_graphs_) {
-            say(false, "graph nodes", fmt::format("recorded in graph mode: {} of a graph without its kernels", number_of(trace_.graph_runs.size(), "run")));
+            say(false, "graph nodes",
+                fmt::format("recorded in graph mode: {} of a graph without its kernels", number_of(trace_.graph_runs.size(), "run")));
         } else if (has_nodes_) {
-            say(true, "graph nodes", "recorded in node mode: " + share(in_graph, trace_.kernels.size()) + " GPU events name their graph node");
+            say(true, "graph nodes",
+                "recorded in node mode: " + share(in_graph, trace_.kernels.size()) + " GPU events name their graph node");
         } else {
             say(!has_replays(), "graph nodes", has_replays() ? "kernels do not name their graph node" : "no graph was replayed");
         }
@@ -99,11 +103,13 @@ private:
         }
         has_lineage_ = named > 0;
         lineage_is_whole_ = nodes > 0 && named * 100 >= nodes * 95;
-        say(known > 0, "lineage", known > 0 ? share(known, nodes) + " graph nodes lead back to their capture"
-                                            : std::string("the capture of the graphs is not in the recording, or not traced"));
+        say(known > 0, "lineage",
+            known > 0 ? share(known, nodes) + " graph nodes lead back to their capture"
+                      : std::string("the capture of the graphs is not in the recording, or not traced"));
         if (known > 0) {
-            say(named > 0, "ranges at capture", named > 0 ? share(named, nodes) + " graph nodes were captured inside a named range"
-                                                          : std::string("no range was open while the graphs were captured"));
+            say(named > 0, "ranges at capture",
+                named > 0 ? share(named, nodes) + " graph nodes were captured inside a named range"
+                          : std::string("no range was open while the graphs were captured"));
         }
     }
 
@@ -121,11 +127,13 @@ private:
 
     void look_at_launches() {
         has_launches_ = trace_.launches.size() > 0;
-        say(has_launches_, "launches", has_launches_ ? number_of(trace_.launches.size(), "API call") : "no call that launched a kernel is recorded");
+        say(has_launches_, "launches",
+            has_launches_ ? number_of(trace_.launches.size(), "API call") : "no call that launched a kernel is recorded");
     }
 
     void look_at_annotations() {
-        if (trace_.kernels.annotation.empty() && trace_.kernels.annotation_module.empty() && trace_.kernels.annotation_layer.empty()) return;
+        if (trace_.kernels.annotation.empty() && trace_.kernels.annotation_module.empty() && trace_.kernels.annotation_layer.empty())
+            return;
         has_annotations_ = true;
         std::size_t named = 0;
         for (std::size_t k = 0; k < trace_.kernels.size(); ++k) {
@@ -146,9 +154,12 @@ private:
         if (lossy > 0) say(false, "lost events", number_of(lossy, "step") + " with kernels that the profiler lost");
         const std::vector<Straggler> slow = find_stragglers(window_);
         if (!slow.empty()) {
-            const auto worst = std::max_element(slow.begin(), slow.end(), [](const Straggler& a, const Straggler& b) { return a.wall - a.median < b.wall - b.median; });
-            say(false, "stragglers", fmt::format("{}; step {} took {}", slow.size() == 1 ? "1 step is slow" : fmt::format("{} steps are slow", slow.size()),
-                                                 window_.steps[worst->step].number, straggler_text(trace_, *worst)));
+            const auto worst = std::max_element(slow.begin(), slow.end(), [](const Straggler& a, const Straggler& b) {
+                return a.wall - a.median < b.wall - b.median;
+            });
+            say(false, "stragglers",
+                fmt::format("{}; step {} took {}", slow.size() == 1 ? "1 step is slow" : fmt::format("{} steps are slow", slow.size()),
+                            window_.steps[worst->step].number, straggler_text(trace_, *worst)));
         }
         if (trace_.truncated) say(false, "file", "it ends before the recording did");
         if (trace_.streams_rewritten) say(false, "streams", "a tool moved kernels to other streams");
@@ -167,8 +178,11 @@ private:
         const std::size_t stacks = std::max(frames, recorded(trace_.annotations.call_stack));
         has_shapes_ = shapes > 0;
         has_stacks_ = stacks > 0;
-        say(has_shapes_, "shapes", has_shapes_ ? number_of(shapes, "operator") + " with the shapes of their operands" : "no operator has the shapes of its operands");
-        say(has_stacks_, "call stacks", has_stacks_ ? number_of(stacks, "Python frame") : "no Python frames: `adpipe sources` has no source lines");
+        say(has_shapes_, "shapes",
+            has_shapes_ ? number_of(shapes, "operator") + " with the shapes of their operands"
+                        : "no operator has the shapes of its operands");
+        say(has_stacks_, "call stacks",
+            has_stacks_ ? number_of(stacks, "Python frame") : "no Python frames: `adpipe sources` has no source lines");
     }
 
     /// Of what the profiler said about itself, what concerns GPU work; the rest in one line.
@@ -197,10 +211,12 @@ private:
         std::vector<std::string> list;
         if (has_lineage_) list.emplace_back("lineage: the range in which each graph node was captured");
         if (has_annotations_) list.emplace_back("annotation: what the trace wrote on the kernel");
-        else if (has_ranges_ && has_launches_) list.emplace_back("annotation: the range around the launch, where it names a node or module");
+        else if (has_ranges_ && has_launches_)
+            list.emplace_back("annotation: the range around the launch, where it names a node or module");
         if (has_steps_) list.emplace_back("sequence: the order of the step's kernels against the order of the graph's ops");
         if (list.empty()) list.emplace_back("nothing: there is no whole step");
-        if (is_a_capture()) list = {"nothing here; but this is a capture of graphs: give it as --companion to the recording that replays them"};
+        if (is_a_capture())
+            list = {"nothing here; but this is a capture of graphs: give it as --companion to the recording that replays them"};
         return list;
     }
 
@@ -213,8 +229,12 @@ private:
                 wanted.emplace_back("nsys profile --trace=cuda,nvtx --cuda-graph-trace=node -o decode <command>");
                 wanted.emplace_back("nsys export --type sqlite -o decode.sqlite decode.nsys-rep");
             }
-            if (better_lineage) wanted.emplace_back("Start it before the graphs are captured (no --capture-range), with an NVTX range around each node or layer.");
-            if (lost_events_) wanted.emplace_back("So that no event is lost, record a shorter time (--duration=10) and nothing beside --trace=cuda,nvtx.");
+            if (better_lineage)
+                wanted.emplace_back(
+                    "Start it before the graphs are captured (no --capture-range), with an NVTX range around each node or layer.");
+            if (lost_events_)
+                wanted.emplace_back(
+                    "So that no event is lost, record a shorter time (--duration=10) and nothing beside --trace=cuda,nvtx.");
             return wanted;
         }
         if (is_kineto()) {
@@ -227,7 +247,10 @@ private:
                 wanted.emplace_back("profiler.export_chrome_trace(\"decode.json.gz\")");
             }
             if (trace_.resolution > 1) wanted.emplace_back("A newer PyTorch writes times in nanoseconds.");
-            if (better_lineage) wanted.emplace_back("PyTorch's profiler does not record where graph nodes come from: nsys profile --trace=cuda,nvtx --cuda-graph-trace=node does.");
+            if (better_lineage)
+                wanted.emplace_back(
+                    "PyTorch's profiler does not record where graph nodes come from: nsys profile --trace=cuda,nvtx "
+                    "--cuda-graph-trace=node does.");
             return wanted;
         }
         if (has_steps_ && has_launches_ && has_ranges_) return {};
@@ -238,7 +261,8 @@ private:
     const Trace& trace_;
     TraceFindings found_;
     bool has_steps_ = false, has_nodes_ = false, whole_graphs_ = false, has_lineage_ = false, lineage_is_whole_ = false;
-    bool has_ranges_ = false, has_launches_ = false, has_annotations_ = false, has_shapes_ = false, has_stacks_ = false, lost_events_ = false;
+    bool has_ranges_ = false, has_launches_ = false, has_annotations_ = false, has_shapes_ = false, has_stacks_ = false,
+         lost_events_ = false;
 };
 
 }  // namespace

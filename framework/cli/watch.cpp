@@ -37,7 +37,8 @@ Looks look_at(const std::vector<fs::path>& inputs) {
             add_look(looks, input);
             continue;
         }
-        for (fs::directory_iterator entry{input, error}, end; !error && entry != end; entry.increment(error)) add_look(looks, entry->path());
+        for (fs::directory_iterator entry{input, error}, end; !error && entry != end; entry.increment(error))
+            add_look(looks, entry->path());
     }
     return looks;
 }

@@ -108,8 +108,10 @@ private:
         const auto choices = option_choices(option_);
         if (choices.empty() || std::find(choices.begin(), choices.end(), value.text) != choices.end()) return OptionValue{value.text};
         Diagnostic diagnostic = error_at(value.origin, "ADP-CFG-015",
-                                         fmt::format("option '{}' is one of {}; found '{}'", option_.name, fmt::join(choices, ", "), value.text));
-        if (const auto near = nearest_name(value.text, choices); !near.empty()) diagnostic.notes = {fmt::format("did you mean '{}'?", near)};
+                                         fmt::format("option '{}' is one of {}; found '{}'", option_.name, fmt::join(choices, ", "),
+                                                     value.text));
+        if (const auto near = nearest_name(value.text, choices); !near.empty())
+            diagnostic.notes = {fmt::format("did you mean '{}'?", near)};
         diagnostics_.push_back(std::move(diagnostic));
         return std::nullopt;
     }
@@ -129,8 +131,9 @@ private:
     }
 
     std::optional<OptionValue> out_of_range(const ConfigText& value) {
-        diagnostics_.push_back(error_at(value.origin, "ADP-CFG-014",
-                                        fmt::format("option '{}' must be {}; found {}", option_.name, option_range_text(option_), value.text)));
+        diagnostics_.push_back(
+            error_at(value.origin, "ADP-CFG-014",
+                     fmt::format("option '{}' must be {}; found {}", option_.name, option_range_text(option_), value.text)));
         return std::nullopt;
     }
 

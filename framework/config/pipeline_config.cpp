@@ -176,8 +176,8 @@ private:
             {"from", [&](const Key&, YamlNode& value) { read_wires(value, stage.from); }},
         };
         read_map(node, "a stage", keys);
-        const bool names_stage =
-            std::any_of(node.entries.begin(), node.entries.end(), [](const YamlNode::Entry& entry) { return entry.key == "stage"; });
+        const bool names_stage = std::any_of(node.entries.begin(), node.entries.end(),
+                                             [](const YamlNode::Entry& entry) { return entry.key == "stage"; });
         if (!names_stage) fault(node.mark, "ADP-CFG-009", "this entry of 'stages' has no key 'stage'");
         if (!stage.stage.text.empty()) stages.push_back(std::move(stage));
     }
@@ -205,7 +205,8 @@ private:
         setting.shape = Setting::Shape::list;
         for (YamlNode& item : node.items) {
             if (item.kind != YamlNode::Kind::scalar) {
-                fault(item.mark, "ADP-CFG-008", fmt::format("the elements of '{}' are texts; found {}", setting.name.text, kind_text(item.kind)));
+                fault(item.mark, "ADP-CFG-008",
+                      fmt::format("the elements of '{}' are texts; found {}", setting.name.text, kind_text(item.kind)));
                 return false;
             }
             if (!add_value(item, setting)) return false;
@@ -348,7 +349,8 @@ void apply_overrides(PipelineConfig& config, const ConfigOverrides& overrides, s
         if (what.empty()) {
             config.layers = std::move(layers);
         } else {
-            diagnostics.push_back(error_at({std::make_shared<SourceText>("<--layer>", *overrides.layer), {1, 1}}, "ADP-CFG-011", std::move(what)));
+            diagnostics.push_back(
+                error_at({std::make_shared<SourceText>("<--layer>", *overrides.layer), {1, 1}}, "ADP-CFG-011", std::move(what)));
         }
     }
     if (overrides.output && overrides.output->empty()) {

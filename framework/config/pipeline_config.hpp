@@ -62,8 +62,8 @@ struct PipelineConfig {
 
 /// What the command line changes in a config.
 struct ConfigOverrides {
-    std::vector<std::string> set;         ///< "stage.option=value"
-    std::optional<std::string> layer;     ///< "5", "3,7-9", "all"
+    std::vector<std::string> set;      ///< "stage.option=value"
+    std::optional<std::string> layer;  ///< "5", "3,7-9", "all"
     std::optional<std::string> output;
 };
 

@@ -243,7 +243,8 @@ std::optional<YamlNode> read_yaml(const std::shared_ptr<const SourceText>& sourc
         // A quote that is never closed shows as something else further on; the quote is what to repair.
         if (diagnostics.size() == before) {
             // The text lies in memory: "bad file" is what yaml-cpp says of brackets nested deeper than it follows.
-            const std::string what = error.msg == YAML::ErrorMsg::BAD_FILE ? "it is nested too deep to be a config" : "not valid YAML: " + error.msg;
+            const std::string what = error.msg == YAML::ErrorMsg::BAD_FILE ? "it is nested too deep to be a config"
+                                                                           : "not valid YAML: " + error.msg;
             diagnostics.push_back(error_at({source, from_yaml(error.mark)}, "ADP-CFG-002", what));
         }
     }

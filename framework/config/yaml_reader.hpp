@@ -19,9 +19,9 @@ struct YamlNode {
     struct Entry;
 
     Kind kind = Kind::null;
-    Mark mark;              ///< of a value that is missing after a key: the key's
+    Mark mark;  ///< of a value that is missing after a key: the key's
     std::string scalar;
-    bool quoted = false;    ///< written in quotes or as a block, so it is text even if it looks like a number
+    bool quoted = false;  ///< written in quotes or as a block, so it is text even if it looks like a number
     std::vector<YamlNode> items;
     std::vector<Entry> entries;  ///< in the order of the text; keys are unique
 };

@@ -90,8 +90,7 @@ bool is_stage_name(std::string_view name) noexcept {
     if (dot == std::string_view::npos) return false;
     const auto is_word = [](std::string_view word) {
         if (word.empty() || word.front() < 'a' || word.front() > 'z') return false;
-        return std::all_of(word.begin(), word.end(),
-                           [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+        return std::all_of(word.begin(), word.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
     };
     return is_word(name.substr(0, dot)) && is_word(name.substr(dot + 1));
 }
@@ -111,8 +110,7 @@ std::vector<std::string> abi_mismatches(const StampReading& reading) {
                                       found.epoch > own_abi.epoch ? "a newer" : "an older", found.epoch, own_abi.epoch));
     }
     if (found.size < sizeof(AdpipeAbi) || reading.bytes < sizeof(AdpipeAbi)) {
-        reasons.push_back(fmt::format("its stamp is cut short ({} of {} bytes)", std::min(found.size, reading.bytes),
-                                      sizeof(AdpipeAbi)));
+        reasons.push_back(fmt::format("its stamp is cut short ({} of {} bytes)", std::min(found.size, reading.bytes), sizeof(AdpipeAbi)));
         return reasons;  // the fields below may not be there
     }
     if (found.model_layout != own_abi.model_layout) {
@@ -120,8 +118,7 @@ std::vector<std::string> abi_mismatches(const StampReading& reading) {
                                       found.model_layout, own_abi.model_layout));
     }
     if (standard_library_text(found) != standard_library_text(own_abi)) {
-        reasons.push_back(fmt::format("built with {}, this adpipe uses {}", standard_library_text(found),
-                                      standard_library_text(own_abi)));
+        reasons.push_back(fmt::format("built with {}, this adpipe uses {}", standard_library_text(found), standard_library_text(own_abi)));
     }
     check_flags(found.flags, reasons);
     if (found.boost_version != own_abi.boost_version) {
@@ -129,8 +126,8 @@ std::vector<std::string> abi_mismatches(const StampReading& reading) {
                                       boost_version_text(own_abi.boost_version)));
     }
     if (found.cplusplus < own_abi.cplusplus) {
-        reasons.push_back(fmt::format("built as C++{}, this adpipe needs C++{}", found.cplusplus / 100 % 100,
-                                      own_abi.cplusplus / 100 % 100));
+        reasons.push_back(
+            fmt::format("built as C++{}, this adpipe needs C++{}", found.cplusplus / 100 % 100, own_abi.cplusplus / 100 % 100));
     }
     check_names(found, reasons);
     return reasons;

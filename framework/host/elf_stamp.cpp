@@ -88,8 +88,7 @@ public:
         }
         if (header.e_shnum == 0) return StampStatus::no_section;
         const std::uint64_t table_size = std::uint64_t{header.e_shnum} * sizeof(Elf64_Shdr);
-        if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shstrndx >= header.e_shnum ||
-            !file_.holds(header.e_shoff, table_size)) {
+        if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shstrndx >= header.e_shnum || !file_.holds(header.e_shoff, table_size)) {
             return StampStatus::damaged;
         }
         table_ = header.e_shoff;

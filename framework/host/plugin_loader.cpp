@@ -17,8 +17,7 @@
 namespace adpipe {
 namespace {
 
-constexpr const char* rebuild_hint =
-    "rebuild it against this adpipe's SDK (`adpipe version --abi` prints what is expected)";
+constexpr const char* rebuild_hint = "rebuild it against this adpipe's SDK (`adpipe version --abi` prints what is expected)";
 
 Diagnostic refusal(const std::filesystem::path& file, std::string code, std::string message) {
     Diagnostic diagnostic;
@@ -44,8 +43,9 @@ Diagnostic load_failure(const std::filesystem::path& file, std::string system_me
     constexpr std::string_view missing_library = ": cannot open shared object file";
     if (const auto symbol = text_after(system_message, "undefined symbol: "); !symbol.empty()) {
         diagnostic.notes.push_back("no library defines " + boost::core::demangle(std::string{symbol}.c_str()));
-        diagnostic.hint = "link the library that defines it, with -Wl,--no-undefined to see this when the plugin is built; if it is "
-                          "adpipe's own, rebuild the plugin against this SDK";
+        diagnostic.hint =
+            "link the library that defines it, with -Wl,--no-undefined to see this when the plugin is built; if it is "
+            "adpipe's own, rebuild the plugin against this SDK";
     } else if (const std::size_t end = system_message.find(missing_library); end != std::string::npos) {
         diagnostic.notes.push_back("it needs " + system_message.substr(0, end) + ", which the system does not find");
         diagnostic.hint = "install that library, or link the plugin with an RPATH that leads to it";
@@ -128,7 +128,8 @@ private:
         for (const KindOutput& known : kinds) {
             if (known.kind != kind) continue;
             const bool makes_it = std::any_of(outputs.begin(), outputs.end(), [&](const PortDecl& port) {
-                return port.type != nullptr && std::find(known.artifacts.begin(), known.artifacts.end(), port.type) != known.artifacts.end();
+                return port.type != nullptr &&
+                       std::find(known.artifacts.begin(), known.artifacts.end(), port.type) != known.artifacts.end();
             });
             if (!makes_it) fault(fmt::format("{}: a {} stage has an output of type {}", stage, kind, fmt::join(known.artifacts, " or ")));
         }
@@ -146,16 +147,14 @@ std::optional<Diagnostic> stamp_refusal(const std::filesystem::path& file, const
     switch (reading.status) {
         case StampStatus::found: break;
         case StampStatus::unreadable:
-            return refusal(file, "ADP-PLUG-001",
-                           "the plugin cannot be read: " + std::generic_category().message(reading.error));
+            return refusal(file, "ADP-PLUG-001", "the plugin cannot be read: " + std::generic_category().message(reading.error));
         case StampStatus::not_elf: return refusal(file, "ADP-PLUG-002", "no plugin: this is no shared object (ELF file)");
         case StampStatus::no_section: {
             Diagnostic diagnostic = refusal(file, "ADP-PLUG-002", "no plugin: it has no section .adpipe.abi");
             diagnostic.hint = "a plugin ends with one ADPIPE_PLUGIN(…) line, and is built by adpipe_add_plugin()";
             return diagnostic;
         }
-        case StampStatus::other_machine:
-            return refusal(file, "ADP-PLUG-004", "the plugin is built for another processor than this adpipe");
+        case StampStatus::other_machine: return refusal(file, "ADP-PLUG-004", "the plugin is built for another processor than this adpipe");
         case StampStatus::damaged:
             return refusal(file, "ADP-PLUG-004", "the plugin file is damaged: its tables point outside of it, or its stamp is cut short");
     }

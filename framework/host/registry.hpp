@@ -23,8 +23,8 @@ struct PluginFile {
     std::string name;
     std::string version;
     std::vector<std::string> stages;
-    std::optional<Diagnostic> refusal;   ///< why it is not used
-    const PluginDecl* decl = nullptr;    ///< once loaded
+    std::optional<Diagnostic> refusal;  ///< why it is not used
+    const PluginDecl* decl = nullptr;   ///< once loaded
 };
 
 /// The stages that the plugins offer. Owned by the host; there is no global one. Used from one thread.
@@ -43,9 +43,9 @@ public:
 
     /// What became of a stage name.
     struct Found {
-        const StageDecl* stage = nullptr;       ///< nullptr: there is none, or none that can be used
-        const PluginFile* plugin = nullptr;     ///< where it comes from; nullptr for a stage of the program itself
-        std::vector<Diagnostic> diagnostics;    ///< errors if there is no stage but a plugin has the name; else warnings and notes
+        const StageDecl* stage = nullptr;     ///< nullptr: there is none, or none that can be used
+        const PluginFile* plugin = nullptr;   ///< where it comes from; nullptr for a stage of the program itself
+        std::vector<Diagnostic> diagnostics;  ///< errors if there is no stage but a plugin has the name; else warnings and notes
     };
     /// The stage of that name; loads its plugin if it must.
     Found find(std::string_view stage);
@@ -73,7 +73,6 @@ private:
 };
 
 /// The trouble with two plugins of one directory that have the same stage.
-ADPIPE_EXPORT Diagnostic duplicate_stage(std::string_view stage, const std::filesystem::path& first,
-                                         const std::filesystem::path& second);
+ADPIPE_EXPORT Diagnostic duplicate_stage(std::string_view stage, const std::filesystem::path& first, const std::filesystem::path& second);
 
 }  // namespace adpipe

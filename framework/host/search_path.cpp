@@ -41,8 +41,7 @@ void add(std::vector<SearchPlace>& places, const fs::path& path, PlaceOrigin ori
     if (path.empty()) return;  // would be the working directory
     std::error_code error;
     fs::path absolute = fs::absolute(path, error).lexically_normal();
-    const bool is_known =
-        std::any_of(places.begin(), places.end(), [&](const SearchPlace& place) { return place.path == absolute; });
+    const bool is_known = std::any_of(places.begin(), places.end(), [&](const SearchPlace& place) { return place.path == absolute; });
     if (!error && !is_known) places.push_back({std::move(absolute), origin});
 }
 

@@ -90,7 +90,8 @@ void write(std::ostream& out, const RuleSet& set) {
         rules += pairs(out, id + "flags", rule.flags) + ", " + pairs(out, id + "parameters", rule.parameters) + ", ";
         rules += letter_codes(out, id + "letters", rule.letters) + "},\n";
     }
-    out << "constexpr Rule rules[] = {\n" << rules << "};\n\n}  // namespace\n\n"
+    out << "constexpr Rule rules[] = {\n"
+        << rules << "};\n\n}  // namespace\n\n"
         << "std::span<const Rule> built_in_rules() noexcept { return rules; }\n\n}  // namespace adpipe::kernels\n";
 }
 

@@ -32,8 +32,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 std::string demangle_with_library(const std::string& name) {
     int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> plain{
-        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free};
+    const std::unique_ptr<char, decltype(&std::free)> plain{abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free};
     return status == 0 && plain ? std::string{plain.get()} : std::string{};
 }
 
@@ -109,16 +108,40 @@ std::string_view bracketed(std::string_view text, std::size_t open) noexcept {
 
 std::string_view short_type(std::string_view type) noexcept {
     static constexpr std::array<std::array<std::string_view, 2>, 34> types{{
-        {"__nv_bfloat16", "bf16"},       {"__hip_bfloat16", "bf16"},  {"c10::BFloat16", "bf16"},   {"cutlass::bfloat16_t", "bf16"},
-        {"std::bfloat16_t", "bf16"},     {"hip_bfloat16", "bf16"},    {"__bf16", "bf16"},          {"ck::bhalf_t", "bf16"},
-        {"ck_tile::bf16_t", "bf16"},     {"__half", "fp16"},          {"half", "fp16"},            {"c10::Half", "fp16"},
-        {"cutlass::half_t", "fp16"},     {"_Float16", "fp16"},        {"ck::half_t", "fp16"},      {"float", "fp32"},
-        {"double", "fp64"},              {"__nv_fp8_e4m3", "fp8_e4m3"}, {"__nv_fp8_e5m2", "fp8_e5m2"},
-        {"cutlass::float_e4m3_t", "fp8_e4m3"}, {"cutlass::float_e5m2_t", "fp8_e5m2"}, {"c10::Float8_e4m3fn", "fp8_e4m3"},
-        {"c10::Float8_e4m3fnuz", "fp8_e4m3fnuz"}, {"ck::f8_fnuz_t", "fp8_e4m3fnuz"}, {"ck::f8_ocp_t", "fp8_e4m3"},
-        {"ck::f8_t", "fp8_e4m3"},        {"__nv_fp4_e2m1", "fp4_e2m1"}, {"cutlass::float_e2m1_t", "fp4_e2m1"},
-        {"signed char", "int8"},         {"int8_t", "int8"},          {"int", "int32"},            {"long", "int64"},
-        {"unsigned char", "uint8"},      {"cutlass::tfloat32_t", "tf32"},
+        {"__nv_bfloat16", "bf16"},
+        {"__hip_bfloat16", "bf16"},
+        {"c10::BFloat16", "bf16"},
+        {"cutlass::bfloat16_t", "bf16"},
+        {"std::bfloat16_t", "bf16"},
+        {"hip_bfloat16", "bf16"},
+        {"__bf16", "bf16"},
+        {"ck::bhalf_t", "bf16"},
+        {"ck_tile::bf16_t", "bf16"},
+        {"__half", "fp16"},
+        {"half", "fp16"},
+        {"c10::Half", "fp16"},
+        {"cutlass::half_t", "fp16"},
+        {"_Float16", "fp16"},
+        {"ck::half_t", "fp16"},
+        {"float", "fp32"},
+        {"double", "fp64"},
+        {"__nv_fp8_e4m3", "fp8_e4m3"},
+        {"__nv_fp8_e5m2", "fp8_e5m2"},
+        {"cutlass::float_e4m3_t", "fp8_e4m3"},
+        {"cutlass::float_e5m2_t", "fp8_e5m2"},
+        {"c10::Float8_e4m3fn", "fp8_e4m3"},
+        {"c10::Float8_e4m3fnuz", "fp8_e4m3fnuz"},
+        {"ck::f8_fnuz_t", "fp8_e4m3fnuz"},
+        {"ck::f8_ocp_t", "fp8_e4m3"},
+        {"ck::f8_t", "fp8_e4m3"},
+        {"__nv_fp4_e2m1", "fp4_e2m1"},
+        {"cutlass::float_e2m1_t", "fp4_e2m1"},
+        {"signed char", "int8"},
+        {"int8_t", "int8"},
+        {"int", "int32"},
+        {"long", "int64"},
+        {"unsigned char", "uint8"},
+        {"cutlass::tfloat32_t", "tf32"},
     }};
     for (const auto& [full, name] : types) {
         if (type == full) return name;

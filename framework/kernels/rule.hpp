@@ -26,8 +26,8 @@ struct TemplateArguments {
 /// A field whose letters each stand for a word.
 struct LetterCode {
     std::string_view field;
-    std::span<const NamedText> means;           ///< letter, word
-    std::span<const std::string_view> orders;   ///< "dtype accumulator -": names of the parameters, one a letter; '-': none
+    std::span<const NamedText> means;          ///< letter, word
+    std::span<const std::string_view> orders;  ///< "dtype accumulator -": names of the parameters, one a letter; '-': none
 };
 
 /// One rule, as docs/kernel-names.md describes it. Texts that are compared are in lower case. Owns nothing.

@@ -120,8 +120,8 @@ private:
     }
 
     void read_rule(const YAML::Node& node, std::string_view library) {
-        check_keys(node, {"rule", "library", "category", "name", "has", "any", "lacks", "short", "read", "arguments", "flags",
-                          "letters", "parameters", "example"});
+        check_keys(node, {"rule", "library", "category", "name", "has", "any", "lacks", "short", "read", "arguments", "flags", "letters",
+                          "parameters", "example"});
         Rule rule;
         rule.library = node["library"] ? keep(text_of(node, "library")) : library;
         rule.id = keep(std::filesystem::path{file_}.stem().string() + "/" + text_of(node, "rule"));

@@ -15,8 +15,7 @@ namespace adpipe {
 
 namespace {
 
-[[noreturn]] void fail(std::string code, const std::string& what, const std::filesystem::path& path, int error,
-                       std::string hint = {}) {
+[[noreturn]] void fail(std::string code, const std::string& what, const std::filesystem::path& path, int error, std::string hint = {}) {
     throw Error(std::move(code), what + " " + path.string() + ": " + std::generic_category().message(error), std::move(hint));
 }
 

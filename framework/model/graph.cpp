@@ -30,9 +30,8 @@ std::optional<VertexId> GraphModel::find(std::string_view name, std::optional<st
     const std::size_t first = module ? *module : 0;
     const std::size_t last = module ? first + 1 : storage_->modules.size();
     for (std::size_t m = first; m < last; ++m) {
-        const VertexId found = storage_->names.find(text_hash(name, m), [&](VertexId v) {
-            return vertices_[v].module == m && vertices_[v].name == name;
-        });
+        const VertexId found = storage_->names.find(text_hash(name, m),
+                                                    [&](VertexId v) { return vertices_[v].module == m && vertices_[v].name == name; });
         if (found != no_vertex) return found;
     }
     return std::nullopt;

@@ -89,9 +89,8 @@ VertexId GraphBuilder::find(std::string_view name) const noexcept {
     if (storage_->modules.empty()) return no_vertex;
     const auto& vertices = storage_->vertices;
     const auto module = static_cast<std::uint16_t>(storage_->modules.size() - 1);
-    return storage_->names.find(text_hash(name, module), [&](VertexId v) {
-        return vertices[v].module == module && vertices[v].name == name;
-    });
+    return storage_->names.find(text_hash(name, module),
+                                [&](VertexId v) { return vertices[v].module == module && vertices[v].name == name; });
 }
 
 const Vertex& GraphBuilder::vertex(VertexId v) const noexcept { return storage_->vertices[v]; }
@@ -140,9 +139,7 @@ void sort_edges(GraphStorage& storage, LargeArray<Edge> edges) {
     // Parsers add the edges of one vertex after the other, so that mostly nothing is left to sort.
     const bool is_sorted = std::is_sorted(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.target < b.target; });
     storage.edges = is_sorted ? std::move(edges) : bucket_sort(edges, storage.in_begin, target);
-    const auto before = [](const Edge& a, const Edge& b) {
-        return a.kind != b.kind ? a.kind < b.kind : a.argument < b.argument;
-    };
+    const auto before = [](const Edge& a, const Edge& b) { return a.kind != b.kind ? a.kind < b.kind : a.argument < b.argument; };
     for (std::size_t v = 0; v < n; ++v) {
         const auto first = storage.edges.begin() + storage.in_begin[v];
         const auto last = storage.edges.begin() + storage.in_begin[v + 1];
@@ -180,8 +177,7 @@ std::uint64_t digest_of_vertices(const GraphStorage& storage, std::size_t edges)
 std::uint64_t digest_of(const GraphStorage& storage, std::uint64_t of_vertices) {
     std::uint64_t hash = of_vertices;
     for (const Edge& e : storage.edges) {
-        hash = mix64(hash ^ (static_cast<std::uint64_t>(e.source) << 32 | e.target),
-                     static_cast<std::uint64_t>(e.kind) << 32 | e.argument);
+        hash = mix64(hash ^ (static_cast<std::uint64_t>(e.source) << 32 | e.target), static_cast<std::uint64_t>(e.kind) << 32 | e.argument);
     }
     for (const Literal& l : storage.literals) hash = text_hash(l.text, hash ^ l.argument);
     return hash;
@@ -189,10 +185,12 @@ std::uint64_t digest_of(const GraphStorage& storage, std::uint64_t of_vertices) 
 
 /// True for ops whose result shares storage with their first argument: a write through one is seen through the other.
 bool is_view(std::string_view op) {
-    constexpr std::array<std::string_view, 22> views{"alias",     "as_strided", "chunk",   "detach",    "diagonal", "expand",
-                                                     "expand_as", "flatten",    "getitem", "narrow",    "permute",  "reshape",
-                                                     "select",    "slice",      "split",   "split_with_sizes", "squeeze", "transpose",
-                                                     "unbind",    "unflatten",  "unsqueeze", "view"};
+    constexpr std::array<std::string_view, 22> views{"alias",     "as_strided", "chunk",     "detach",
+                                                     "diagonal",  "expand",     "expand_as", "flatten",
+                                                     "getitem",   "narrow",     "permute",   "reshape",
+                                                     "select",    "slice",      "split",     "split_with_sizes",
+                                                     "squeeze",   "transpose",  "unbind",    "unflatten",
+                                                     "unsqueeze", "view"};
     const std::size_t dot = op.find('.');
     std::string_view bare = dot == std::string_view::npos ? op : op.substr(dot + 1);
     bare = bare.substr(0, bare.find('.'));
@@ -258,7 +256,9 @@ std::shared_ptr<const GraphModel> GraphBuilder::freeze() {
     if (!storage_->modules.empty()) storage_->modules.back().end = static_cast<VertexId>(storage_->vertices.size());
     MemoryEdges(*storage_, working_->edges).add();
     constexpr std::size_t worth_a_thread = 10'000;
-    const auto digest = [&storage = std::as_const(*storage_), edges = working_->edges.size()] { return digest_of_vertices(storage, edges); };
+    const auto digest = [&storage = std::as_const(*storage_), edges = working_->edges.size()] {
+        return digest_of_vertices(storage, edges);
+    };
     Beside<std::uint64_t> of_vertices(digest, storage_->vertices.size() >= worth_a_thread);
     sort_edges(*storage_, std::move(working_->edges));
     sort_literals(*storage_, std::move(working_->literals));

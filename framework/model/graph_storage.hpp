@@ -81,11 +81,11 @@ struct GraphStorage {
     TextArena arena;
     LargeArray<Vertex> vertices;
     std::vector<GraphModule> modules;
-    LargeArray<Edge> edges;                // by target, then kind, then argument
-    LargeArray<Edge> out_edges;            // by source, then index
-    std::vector<std::uint32_t> in_begin;    // size() + 1
-    std::vector<std::uint32_t> out_begin;   // size() + 1
-    LargeArray<Literal> literals;          // by vertex
+    LargeArray<Edge> edges;                    // by target, then kind, then argument
+    LargeArray<Edge> out_edges;                // by source, then index
+    std::vector<std::uint32_t> in_begin;       // size() + 1
+    std::vector<std::uint32_t> out_begin;      // size() + 1
+    LargeArray<Literal> literals;              // by vertex
     std::vector<std::uint32_t> literal_begin;  // size() + 1
     NameTable names;
     std::uint64_t digest = 0;  // while building: of names and kinds alone

@@ -36,8 +36,7 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
 
 class GraphText {
 public:
-    explicit GraphText(std::string_view text)
-        : text_{std::make_shared<std::string>(text)}, builder_{"test", text_} {}
+    explicit GraphText(std::string_view text) : text_{std::make_shared<std::string>(text)}, builder_{"test", text_} {}
 
     std::shared_ptr<const GraphModel> read() {
         builder_.begin_module("(root)", 1);

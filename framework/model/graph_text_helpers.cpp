@@ -69,8 +69,8 @@ std::string_view op_name(std::string_view target) noexcept {
     if (remove_prefix(text, "torch.ops.") || remove_prefix(text, "operator.") || remove_prefix(text, "_operator.")) return text;
     if (text.size() < 2 || text.front() != '<' || text.back() != '>') return target;
     text = text.substr(1, text.size() - 2);
-    if (!remove_prefix(text, "built-in function ") && !remove_prefix(text, "built-in method ") &&
-        !remove_prefix(text, "function ") && !remove_prefix(text, "bound method ") && !remove_prefix(text, "class ")) {
+    if (!remove_prefix(text, "built-in function ") && !remove_prefix(text, "built-in method ") && !remove_prefix(text, "function ") &&
+        !remove_prefix(text, "bound method ") && !remove_prefix(text, "class ")) {
         return target;
     }
     const std::size_t end = text.find(' ');
@@ -85,8 +85,8 @@ std::vector<TensorType> output_types(const Vertex& vertex) {
     const bool is_tuple = !vertex.dtype.empty() && vertex.dtype.front() == '(';
     if (!is_tuple) return {{vertex.shape, vertex.dtype}};
     for (std::size_t i = 0; i < std::max(shapes.size(), dtypes.size()); ++i) {
-        types.push_back({i < shapes.size() ? shapes[i] : std::string_view{"?"},
-                         i < dtypes.size() ? dtypes[i] : std::string_view{"unknown"}});
+        types.push_back(
+            {i < shapes.size() ? shapes[i] : std::string_view{"?"}, i < dtypes.size() ? dtypes[i] : std::string_view{"unknown"}});
     }
     return types;
 }
@@ -132,11 +132,12 @@ std::span<const std::uint8_t> in_place_arguments(std::string_view target) noexce
     const std::string_view op = bare_op(target);
     // ATen's rule: a trailing underscore writes the first argument ("add_", "copy_", "index_put_"); "__and__" is another thing.
     if (op.size() > 1 && op.back() == '_' && op[op.size() - 2] != '_') return first;
-    if (op.size() > 8 && contains(op, "_inplace")) return contains(op, "fused_add_rms_norm_inplace") ? std::span<const std::uint8_t>{first_two} : first;
+    if (op.size() > 8 && contains(op, "_inplace"))
+        return contains(op, "fused_add_rms_norm_inplace") ? std::span<const std::uint8_t>{first_two} : first;
     // Python's operators, "iadd" for "x += y".
     if (op.empty() || (op.front() != 'i' && op != "setitem")) return {};
-    static constexpr std::array<std::string_view, 14> operators{"iadd", "isub", "imul", "itruediv", "ifloordiv", "imod",    "ipow",
-                                                                "imatmul", "iand", "ior", "ixor",    "ilshift",   "irshift", "setitem"};
+    static constexpr std::array<std::string_view, 14> operators{"iadd",    "isub", "imul", "itruediv", "ifloordiv", "imod",    "ipow",
+                                                                "imatmul", "iand", "ior",  "ixor",     "ilshift",   "irshift", "setitem"};
     if (std::find(operators.begin(), operators.end(), op) != operators.end()) return first;
     return {};
 }

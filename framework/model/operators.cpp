@@ -5,8 +5,7 @@
 
 namespace adpipe {
 
-std::shared_ptr<const Operators> operators_of(const std::vector<std::shared_ptr<const Operators>>& all,
-                                              const Trace& trace) noexcept {
+std::shared_ptr<const Operators> operators_of(const std::vector<std::shared_ptr<const Operators>>& all, const Trace& trace) noexcept {
     for (const auto& operators : all) {
         if (operators->trace.get() == &trace && operators->any()) return operators;
     }
@@ -18,8 +17,7 @@ std::string commonest_operator(const Operators& operators, const std::vector<std
     for (const std::uint32_t k : kernels) ++counts[operators.of_kernel[k]];
     counts.erase(0);
     if (counts.empty()) return {};
-    const auto most = std::max_element(counts.begin(), counts.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     return operators.names[most->first] + (counts.size() > 1 ? ", …" : "");
 }
 

@@ -89,9 +89,8 @@ public:
             if (peers.size() >= fewest_peers) look_at(peers);
         }
         const auto excess = [](const Straggler& straggler) { return straggler.wall - straggler.median; };
-        std::sort(found_.begin(), found_.end(), [&](const Straggler& a, const Straggler& b) {
-            return std::pair(excess(b), a.step) < std::pair(excess(a), b.step);
-        });
+        std::sort(found_.begin(), found_.end(),
+                  [&](const Straggler& a, const Straggler& b) { return std::pair(excess(b), a.step) < std::pair(excess(a), b.step); });
         for (std::size_t i = 0; i < std::min(found_.size(), most_explained); ++i) explain(found_[i]);
         std::sort(found_.begin(), found_.end(), [](const Straggler& a, const Straggler& b) { return a.step < b.step; });
         return std::move(found_);
@@ -189,7 +188,10 @@ std::string straggler_text(const Trace& trace, const Straggler& straggler) {
         case Straggler::Cause::spread: text += ": no single kernel took the time"; break;
         case Straggler::Cause::idle: text.append(": the GPU was idle for ").append(times); break;
         case Straggler::Cause::kernel:
-            text.append(": ").append(render::short_kernel_name(trace.string(trace.kernels.name[straggler.kernel]))).append(" took ").append(times);
+            text.append(": ")
+                .append(render::short_kernel_name(trace.string(trace.kernels.name[straggler.kernel])))
+                .append(" took ")
+                .append(times);
             break;
     }
     return text;

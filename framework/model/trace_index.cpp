@@ -21,7 +21,8 @@ RangeIndex::RangeIndex(const Annotations& ranges) : ranges_(ranges), parent_(ran
     const auto on_gpu = [&](std::uint32_t r) { return ranges.source[r] == Annotations::Source::gpu_user; };
     order_.erase(std::remove_if(order_.begin(), order_.end(), on_gpu), order_.end());
     std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return std::tuple(ranges.thread[a], ranges.start[a], -ranges.end[a], a) < std::tuple(ranges.thread[b], ranges.start[b], -ranges.end[b], b);
+        return std::tuple(ranges.thread[a], ranges.start[a], -ranges.end[a], a) <
+               std::tuple(ranges.thread[b], ranges.start[b], -ranges.end[b], b);
     });
     std::vector<std::uint32_t> open;
     for (std::size_t i = 0; i < order_.size(); ++i) {

@@ -44,8 +44,7 @@ private:
 
     std::size_t different(const Values* more) const {
         std::set<std::string> labels;
-        for (std::size_t m = 0; m < members_.size(); ++m)
-            labels.insert(label(m) + (more != nullptr ? "\n" + (*more)[m] : ""));
+        for (std::size_t m = 0; m < members_.size(); ++m) labels.insert(label(m) + (more != nullptr ? "\n" + (*more)[m] : ""));
         return labels.size();
     }
     bool all_differ() const { return different(nullptr) == members_.size(); }
@@ -56,8 +55,7 @@ private:
         Values labels;
         for (std::size_t m = 0; m < members_.size(); ++m) ++same[labels.emplace_back(label(m))];
         for (std::size_t m = 0; m < members_.size(); ++m) {
-            if (!values[m].empty() && same[labels[m]] > 1)
-                added_[m].append(added_[m].empty() ? "" : ", ").append(values[m]);
+            if (!values[m].empty() && same[labels[m]] > 1) added_[m].append(added_[m].empty() ? "" : ", ").append(values[m]);
         }
     }
 
@@ -153,7 +151,8 @@ private:
         for (const std::string& word : words) shortest = std::min(shortest, word.size());
         const auto all_have = [&](std::size_t i, bool from_end) {
             const auto at = [&](const std::string& word) { return from_end ? word[word.size() - 1 - i] : word[i]; };
-            return i < shortest && std::all_of(words.begin(), words.end(), [&](const std::string& word) { return at(word) == at(*words.begin()); });
+            return i < shortest &&
+                   std::all_of(words.begin(), words.end(), [&](const std::string& word) { return at(word) == at(*words.begin()); });
         };
         std::size_t begin = 0;
         while (all_have(begin, false)) ++begin;
@@ -200,9 +199,7 @@ private:
             if (list.size() < 2) continue;
             std::vector<std::vector<std::string>> words;
             for (const std::size_t m : list) words.push_back(words_of(names_[members_[m]].demangled));
-            const auto word = [&](std::size_t of, std::size_t at) {
-                return at < words[of].size() ? words[of][at] : std::string{};
-            };
+            const auto word = [&](std::size_t of, std::size_t at) { return at < words[of].size() ? words[of][at] : std::string{}; };
             const std::size_t longest = std::max_element(words.begin(), words.end(), [](const auto& a, const auto& b) {
                                             return a.size() < b.size();
                                         })->size();

@@ -43,9 +43,9 @@ bool speaks_of_rope(std::string_view name) {
 }
 
 bool speaks_of_batch(std::string_view name) {
-    static constexpr std::array<std::string_view, 14> parts{
-        "seqlen",   "seq_len", "batch_info", "page",    "cache_loc", "slot_idx",   "indptr",
-        "metadata", "_host",   "block_",     "input_pos", "initial_states", "chunk_", "prefill"};
+    static constexpr std::array<std::string_view, 14> parts{"seqlen",    "seq_len",        "batch_info", "page",   "cache_loc",
+                                                            "slot_idx",  "indptr",         "metadata",   "_host",  "block_",
+                                                            "input_pos", "initial_states", "chunk_",     "prefill"};
     return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return contains(name, part); });
 }
 

@@ -46,8 +46,8 @@ private:
     void header() {
         for (const std::string_view name : {"stack", "layer", "group", "sub_group", "node", "op", "shape", "dtype"}) field(name);
         if (view_.has_trace()) {
-            for (const std::string_view name : {"kernel", "stream", "steps", "median_ns", "min_ns", "mean_ns", "max_ns", "std_ns", "share", "evidence",
-                                                "confidence", "also_serves", "reason", "full_name"}) {
+            for (const std::string_view name : {"kernel", "stream", "steps", "median_ns", "min_ns", "mean_ns", "max_ns", "std_ns", "share",
+                                                "evidence", "confidence", "also_serves", "reason", "full_name"}) {
                 field(name);
             }
         }

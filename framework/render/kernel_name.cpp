@@ -65,8 +65,7 @@ std::string demangled(std::string_view name) {
     if (text.ends_with(".kd")) text.resize(text.size() - 3);  // AMD's suffix for kernel descriptors
     if (text.substr(0, 2) != "_Z") return text;
     int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> plain{abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status),
-                                                             &std::free};
+    const std::unique_ptr<char, decltype(&std::free)> plain{abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status), &std::free};
     if (status == 0 && plain) return plain.get();
     return name_in_mangled(text).value_or(text);
 }
@@ -123,8 +122,8 @@ std::string snake_case(std::string_view word) {
 
 /// What an identifier in the template arguments of a PyTorch wrapper says of the wrapped operation, or nothing.
 std::optional<std::string> operation_named_by(std::string_view word) {
-    static constexpr std::array<std::string_view, 5> plumbing{"AUnaryFunctor", "BUnaryFunctor", "BinaryFunctor",
-                                                              "UnaryFunctor", "gpu_index_kernel"};
+    static constexpr std::array<std::string_view, 5> plumbing{"AUnaryFunctor", "BUnaryFunctor", "BinaryFunctor", "UnaryFunctor",
+                                                              "gpu_index_kernel"};
     static constexpr std::array<std::string_view, 2> prefixes{"CUDAFunctorOnSelf_", "CUDAFunctor_"};
     static constexpr std::array<std::string_view, 8> suffixes{"_kernel_cuda", "_kernel_impl", "_cuda_out", "_kernel",
                                                               "_functor",     "Functor",      "Ops",       "_impl"};
@@ -229,8 +228,8 @@ std::string shorten_hashes(const std::string& name) {
     for (std::size_t i = 0; i < name.size();) {
         std::size_t end = i;
         while (end < name.size() && std::isxdigit(static_cast<unsigned char>(name[end])) != 0) ++end;
-        const bool has_digit = std::any_of(name.begin() + static_cast<std::ptrdiff_t>(i),
-                                           name.begin() + static_cast<std::ptrdiff_t>(end), is_digit);
+        const bool has_digit = std::any_of(name.begin() + static_cast<std::ptrdiff_t>(i), name.begin() + static_cast<std::ptrdiff_t>(end),
+                                           is_digit);
         if (end - i >= 16 && has_digit) {
             out.append(name, i, 8);
             i = end;

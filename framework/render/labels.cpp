@@ -45,8 +45,8 @@ bool has_several_stacks(const LayerView& view) {
 std::string type_text(const Vertex& vertex) {
     const std::vector<TensorType> types = output_types(vertex);
     const bool alike = types.size() > 1 && std::all_of(types.begin(), types.end(), [&](const TensorType& type) {
-        return type.shape == types[0].shape && type.dtype == types[0].dtype;
-    });
+                           return type.shape == types[0].shape && type.dtype == types[0].dtype;
+                       });
     if (alike) return std::to_string(types.size()) + " × " + std::string{types[0].shape} + " " + short_dtype(types[0].dtype);
     const bool has_shape = !vertex.shape.empty() && vertex.shape != "?";
     const std::string dtype = short_dtype(vertex.dtype);
@@ -107,9 +107,7 @@ std::string source_line(const LayerView& view) {
     return line;
 }
 
-std::string destination_text(const LayerView& view) {
-    return view.next >= 0 ? "layer " + layer_text(view.next) : "behind the last layer";
-}
+std::string destination_text(const LayerView& view) { return view.next >= 0 ? "layer " + layer_text(view.next) : "behind the last layer"; }
 
 std::vector<InputGroup> group_inputs(const std::vector<ExternalInput>& inputs, std::size_t limit) {
     std::vector<InputGroup> groups;

@@ -14,9 +14,7 @@ namespace adpipe::render {
 
 namespace {
 
-Nanoseconds duration_of(const Trace& trace, std::uint32_t kernel) {
-    return trace.kernels.end[kernel] - trace.kernels.start[kernel];
-}
+Nanoseconds duration_of(const Trace& trace, std::uint32_t kernel) { return trace.kernels.end[kernel] - trace.kernels.start[kernel]; }
 
 VertexId carrying_node(const Attribution& attribution, std::uint32_t kernel) {
     const auto nodes = attribution.nodes(kernel);
@@ -70,7 +68,8 @@ Spread spread_of(std::vector<Nanoseconds> durations) {
     if (durations.empty()) return spread;
     spread.count = static_cast<std::uint32_t>(durations.size());
     const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
-    std::nth_element(durations.begin(), middle, durations.end());  // a table of a long trace has millions: only the middle is put in its place
+    std::nth_element(durations.begin(), middle,
+                     durations.end());  // a table of a long trace has millions: only the middle is put in its place
     const Nanoseconds upper = *middle;
     const Nanoseconds lower = durations.size() % 2 == 0 ? *std::max_element(durations.begin(), middle) : upper;
     spread.minimum = *std::min_element(durations.begin(), middle + 1);
@@ -114,8 +113,8 @@ KernelsByLayer::KernelsByLayer(const GraphModel& graph, const Layers& layers, co
 }
 
 /// Index into by_layer_, or one past its end for kernels of the prologue, the epilogue and other known places.
-std::size_t KernelsByLayer::bucket_of(const GraphModel& graph, const Layers& layers, const Attribution& attribution,
-                                      std::uint32_t kernel, std::optional<std::uint16_t> module) const {
+std::size_t KernelsByLayer::bucket_of(const GraphModel& graph, const Layers& layers, const Attribution& attribution, std::uint32_t kernel,
+                                      std::optional<std::uint16_t> module) const {
     const VertexId node = carrying_node(attribution, kernel);
     const LayerId number = node == no_vertex ? attribution.layer[kernel] : layers.of[node].layer;
     const std::size_t unknown = layers.layers.size();
@@ -137,8 +136,7 @@ std::uint32_t KernelsByLayer::layers_with_kernels() const noexcept {
 }
 
 /// Kernels correspond between steps by node, name and running number; replays of one graph agree in all three.
-std::vector<KernelUse> KernelsByLayer::kernel_uses(const Attribution& attribution,
-                                                   const std::vector<Occurrence>& occurrences) const {
+std::vector<KernelUse> KernelsByLayer::kernel_uses(const Attribution& attribution, const std::vector<Occurrence>& occurrences) const {
     using Key = std::tuple<VertexId, StringId, std::uint32_t>;
     const Trace& trace = *attribution.window->trace;
     std::map<Key, std::size_t> slots;

@@ -49,19 +49,15 @@ std::vector<std::int32_t> partners(const Names& pattern, const Names& names) {
     std::vector<std::uint32_t> common((names.size() + 1) * columns, 0);
     for (std::size_t i = names.size(); i-- > 0;) {
         for (std::size_t j = pattern.size(); j-- > 0;) {
-            common[i * columns + j] = names[i] == pattern[j]
-                                          ? common[(i + 1) * columns + j + 1] + 1
-                                          : std::max(common[(i + 1) * columns + j], common[i * columns + j + 1]);
+            common[i * columns + j] = names[i] == pattern[j] ? common[(i + 1) * columns + j + 1] + 1
+                                                             : std::max(common[(i + 1) * columns + j], common[i * columns + j + 1]);
         }
     }
     std::vector<std::int32_t> partner(names.size(), -1);
     for (std::size_t i = 0, j = 0; i < names.size() && j < pattern.size();) {
-        if (names[i] == pattern[j])
-            partner[i++] = static_cast<std::int32_t>(j++);
-        else if (common[(i + 1) * columns + j] >= common[i * columns + j + 1])
-            ++i;
-        else
-            ++j;
+        if (names[i] == pattern[j]) partner[i++] = static_cast<std::int32_t>(j++);
+        else if (common[(i + 1) * columns + j] >= common[i * columns + j + 1]) ++i;
+        else ++j;
     }
     return partner;
 }
@@ -69,11 +65,7 @@ std::vector<std::int32_t> partners(const Names& pattern, const Names& names) {
 class Profiler {
 public:
     Profiler(const GraphModel& graph, const Layers& layers, const Attribution& attribution)
-        : graph_(graph),
-          layers_(layers),
-          attribution_(attribution),
-          window_(*attribution.window),
-          trace_(*window_.trace) {
+        : graph_(graph), layers_(layers), attribution_(attribution), window_(*attribution.window), trace_(*window_.trace) {
         for (std::uint32_t i = 0; i < layers.layers.size(); ++i) {
             const Layer& layer = layers.layers[i];
             index_.emplace(std::tuple(layer.module, layer.stack, layer.number), i);
@@ -171,7 +163,8 @@ private:
         std::map<Names, std::vector<std::size_t>> variants;
         auto last = variants.end();
         for (std::size_t i = 0; i < executions.size(); ++i) {
-            if (last == variants.end() || !has_names(executions[i], last->first)) last = variants.try_emplace(names_of(executions[i])).first;
+            if (last == variants.end() || !has_names(executions[i], last->first))
+                last = variants.try_emplace(names_of(executions[i])).first;
             last->second.push_back(i);
         }
         const auto commonest = std::max_element(variants.begin(), variants.end(), [](const auto& a, const auto& b) {
@@ -282,16 +275,14 @@ private:
         for (std::size_t i = 0; i < execution.kernels.size();) {
             std::size_t end = i;
             while (end < partner.size() && partner[end] < 0) ++end;
-            const std::int32_t next =
-                end < partner.size() ? partner[end] : static_cast<std::int32_t>(rows.regular.size());
+            const std::int32_t next = end < partner.size() ? partner[end] : static_cast<std::int32_t>(rows.regular.size());
             for (; i < end; ++i) {
                 // Kernels of the pattern between `before` and `next` do not run here: these stand for them.
                 before = std::max(0, std::min(before + 1, next - 1));
                 const std::uint32_t k = execution.kernels[i];
                 const StringId name = trace_.kernels.name[k];
                 const std::uint32_t number = seen[{before, name}]++;
-                rows.extra.try_emplace({before, name, number}, row_of(k, false), Samples{})
-                    .first->second.second.add(trace_.kernels, k);
+                rows.extra.try_emplace({before, name, number}, row_of(k, false), Samples{}).first->second.second.add(trace_.kernels, k);
             }
             if (end == partner.size()) break;
             rows.samples[static_cast<std::size_t>(next)].add(trace_.kernels, execution.kernels[end]);
@@ -310,8 +301,8 @@ private:
     std::map<std::tuple<std::uint16_t, TextId, LayerId>, std::uint32_t> index_;
     std::vector<std::uint32_t> layer_of_vertex_;
     std::map<std::pair<std::uint16_t, LayerId>, std::uint32_t> by_number_;  ///< the first stack's
-    std::map<std::uint32_t, std::vector<std::uint32_t>> by_layer_;  ///< the kernels of the step that is being added
-    std::deque<std::vector<std::uint32_t>> kernels_of_steps_;       ///< per step those in layers, one layer behind the other
+    std::map<std::uint32_t, std::vector<std::uint32_t>> by_layer_;          ///< the kernels of the step that is being added
+    std::deque<std::vector<std::uint32_t>> kernels_of_steps_;               ///< per step those in layers, one layer behind the other
     std::map<ProfileKey, std::vector<Execution>> executions_;
     LayerProfiles result_;
 };
@@ -326,9 +317,8 @@ bool any_operator(const Operators& operators, const LayerProfiles& profiles) {
     const auto known = [&](const ProfileRow& row) {
         return std::any_of(row.kernels.begin(), row.kernels.end(), [&](std::uint32_t k) { return operators.of_kernel[k] != 0; });
     };
-    return std::any_of(profiles.profiles.begin(), profiles.profiles.end(), [&](const LayerProfile& profile) {
-        return std::any_of(profile.rows.begin(), profile.rows.end(), known);
-    });
+    return std::any_of(profiles.profiles.begin(), profiles.profiles.end(),
+                       [&](const LayerProfile& profile) { return std::any_of(profile.rows.begin(), profile.rows.end(), known); });
 }
 
 std::string number_ranges(std::vector<std::int64_t> numbers) {

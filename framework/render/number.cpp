@@ -73,9 +73,7 @@ std::string duration_text(Nanoseconds duration) {
     return three_digits(static_cast<double>(rounded) / static_cast<double>(unit->size)).append(unit->name);
 }
 
-std::string microseconds_text(Nanoseconds duration) {
-    return three_digits(static_cast<double>(rounded_to_three_digits(duration)) / 1e3);
-}
+std::string microseconds_text(Nanoseconds duration) { return three_digits(static_cast<double>(rounded_to_three_digits(duration)) / 1e3); }
 
 std::string percent_text(Nanoseconds part, Nanoseconds whole) {
     if (whole <= 0) return "-";

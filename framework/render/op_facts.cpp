@@ -20,12 +20,40 @@ bool remove_prefix(std::string_view& text, std::string_view prefix) {
     return true;
 }
 
-constexpr std::array<std::string_view, 34> reshaping_ops{
-    "view",    "reshape",   "_unsafe_view", "view_as",  "reshape_as",   "getitem",         "t",
-    "transpose", "permute", "movedim",      "swapaxes", "unsqueeze",    "squeeze",         "expand",
-    "expand_as", "split",   "split_output", "chunk",    "unbind",       "split_with_sizes", "slice",
-    "select",  "narrow",    "flatten",      "unflatten", "detach",      "alias",           "contiguous",
-    "dropout", "identity",  "view_as_real", "view_as_complex", "lift_fresh_copy", "unsafe_split"};
+constexpr std::array<std::string_view, 34> reshaping_ops{"view",
+                                                         "reshape",
+                                                         "_unsafe_view",
+                                                         "view_as",
+                                                         "reshape_as",
+                                                         "getitem",
+                                                         "t",
+                                                         "transpose",
+                                                         "permute",
+                                                         "movedim",
+                                                         "swapaxes",
+                                                         "unsqueeze",
+                                                         "squeeze",
+                                                         "expand",
+                                                         "expand_as",
+                                                         "split",
+                                                         "split_output",
+                                                         "chunk",
+                                                         "unbind",
+                                                         "split_with_sizes",
+                                                         "slice",
+                                                         "select",
+                                                         "narrow",
+                                                         "flatten",
+                                                         "unflatten",
+                                                         "detach",
+                                                         "alias",
+                                                         "contiguous",
+                                                         "dropout",
+                                                         "identity",
+                                                         "view_as_real",
+                                                         "view_as_complex",
+                                                         "lift_fresh_copy",
+                                                         "unsafe_split"};
 constexpr std::array<std::string_view, 6> casting_ops{"to", "_to_copy", "type_as", "float", "half", "bfloat16"};
 
 bool is_known_dtype(std::string_view dtype) {
@@ -47,10 +75,11 @@ std::string_view dtype_before(const GraphModel& graph, VertexId v) {
 }  // namespace
 
 std::string_view bare_op(std::string_view op) noexcept {
-    static constexpr std::array<std::string_view, 18> overloads{
-        "default", "Tensor", "Scalar", "dtype", "int",         "dim",        "out",           "self",  "device",
-        "other",   "src",    "Tensor_Scalar", "Scalar_Tensor", "dim_IntList", "using_ints", "dtype_layout", "self_int",
-        "ScalarOther"};
+    static constexpr std::array<std::string_view, 18> overloads{"default",       "Tensor",      "Scalar",     "dtype",
+                                                                "int",           "dim",         "out",        "self",
+                                                                "device",        "other",       "src",        "Tensor_Scalar",
+                                                                "Scalar_Tensor", "dim_IntList", "using_ints", "dtype_layout",
+                                                                "self_int",      "ScalarOther"};
     constexpr std::string_view locals = "<locals>.";
     if (const std::size_t at = op.rfind(locals); at != std::string_view::npos) return op.substr(at + locals.size());
     remove_prefix(op, "torch.ops.");
@@ -82,15 +111,14 @@ bool is_named_by_weight(std::string_view op) noexcept {
     static constexpr std::array<std::string_view, 8> exact{"mm", "bmm", "addmm", "matmul", "einsum", "conv1d", "embedding", "F.linear"};
     static constexpr std::array<std::string_view, 5> parts{"linear", "norm", "gemm", "conv1d", "embedding"};
     const std::string_view bare = bare_op(op);
-    return is_one_of(bare, exact) ||
-           std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return contains(bare, part); });
+    return is_one_of(bare, exact) || std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return contains(bare, part); });
 }
 
 std::string weight_role(std::string_view weight, std::int32_t layer) {
     static constexpr std::array<std::string_view, 3> endings{"_weight", ".weight", "_bias"};
-    static constexpr std::array<std::string_view, 12> modules{
-        "self_attn", "self_attention", "attention", "attn", "linear_attn", "mlp", "feed_forward", "block_sparse_moe",
-        "moe",       "mixer",          "ffn",       "mamba"};
+    static constexpr std::array<std::string_view, 12> modules{"self_attn", "self_attention", "attention",        "attn", "linear_attn",
+                                                              "mlp",       "feed_forward",   "block_sparse_moe", "moe",  "mixer",
+                                                              "ffn",       "mamba"};
     std::string_view role = weight;
     for (const char separator : {'_', '.'}) {
         const std::string number = separator + std::to_string(layer) + separator;
@@ -119,17 +147,17 @@ std::string weight_role(std::string_view weight, std::int32_t layer) {
 
 std::string short_dtype(std::string_view dtype) {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> names{{{"float8_e4m3fn", "fp8"},
-                                                                                         {"float8_e5m2", "fp8e5m2"},
-                                                                                         {"bfloat16", "bf16"},
-                                                                                         {"float16", "f16"},
-                                                                                         {"float32", "f32"},
-                                                                                         {"float64", "f64"},
-                                                                                         {"uint8", "u8"},
-                                                                                         {"int8", "i8"},
-                                                                                         {"int32", "i32"},
-                                                                                         {"int64", "i64"},
-                                                                                         {"complex64", "c64"},
-                                                                                         {"bool", "bool"}}};
+                                                                                          {"float8_e5m2", "fp8e5m2"},
+                                                                                          {"bfloat16", "bf16"},
+                                                                                          {"float16", "f16"},
+                                                                                          {"float32", "f32"},
+                                                                                          {"float64", "f64"},
+                                                                                          {"uint8", "u8"},
+                                                                                          {"int8", "i8"},
+                                                                                          {"int32", "i32"},
+                                                                                          {"int64", "i64"},
+                                                                                          {"complex64", "c64"},
+                                                                                          {"bool", "bool"}}};
     if (dtype == "unknown" || dtype == "N/A") return {};
     std::string out;
     while (!dtype.empty()) {

@@ -29,20 +29,19 @@ std::optional<BlockKind> kind_of(Group group) {
 }
 
 std::string sub_title(const std::string& sub_group) {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 13> titles{
-        {{"q_branch", "Q"},
-         {"kv_branch", "KV"},
-         {"rope", "RoPE"},
-         {"moe_router", "Router"},
-         {"moe_experts", "Experts"},
-         {"shared_experts", "Shared experts"},
-         {"dense_mlp", "Dense MLP"},
-         {"gdn_conv1d", "Convolution"},
-         {"gdn_gating", "Gating"},
-         {"gdn_delta_rule", "Delta rule"},
-         {"mamba_metadata", "Metadata"},
-         {"mamba_ssm", "State space"},
-         {"mamba_gated_norm", "Gated norm"}}};
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 13> titles{{{"q_branch", "Q"},
+                                                                                           {"kv_branch", "KV"},
+                                                                                           {"rope", "RoPE"},
+                                                                                           {"moe_router", "Router"},
+                                                                                           {"moe_experts", "Experts"},
+                                                                                           {"shared_experts", "Shared experts"},
+                                                                                           {"dense_mlp", "Dense MLP"},
+                                                                                           {"gdn_conv1d", "Convolution"},
+                                                                                           {"gdn_gating", "Gating"},
+                                                                                           {"gdn_delta_rule", "Delta rule"},
+                                                                                           {"mamba_metadata", "Metadata"},
+                                                                                           {"mamba_ssm", "State space"},
+                                                                                           {"mamba_gated_norm", "Gated norm"}}};
     for (const auto& [name, title] : titles) {
         if (name == sub_group) return std::string{title};
     }
@@ -58,9 +57,7 @@ struct Place {
     BlockKind kind = BlockKind::attention;
     std::string sub_group;
 
-    bool same_block(const Place& other) const {
-        return outside == other.outside && segment == other.segment && kind == other.kind;
-    }
+    bool same_block(const Place& other) const { return outside == other.outside && segment == other.segment && kind == other.kind; }
     friend bool operator<(const Place& a, const Place& b) {
         return std::tie(a.outside, a.segment, a.kind, a.sub_group) < std::tie(b.outside, b.segment, b.kind, b.sub_group);
     }
@@ -181,8 +178,7 @@ private:
         for (const VertexId v : joins) places_[v].sub_group.clear();
     }
 
-    std::set<Place> neighbours(VertexId v, std::map<VertexId, std::vector<VertexId>>& next,
-                               std::map<VertexId, std::set<Place>>& known) {
+    std::set<Place> neighbours(VertexId v, std::map<VertexId, std::vector<VertexId>>& next, std::map<VertexId, std::set<Place>>& known) {
         std::set<Place> found;
         for (const VertexId w : next[v]) {
             const auto placed = places_.find(w);
@@ -249,8 +245,8 @@ private:
             int block = top->second;
             const std::string sub_group = effective_sub_group(place, v);
             if (!sub_group.empty()) {
-                const auto [sub, sub_is_new] =
-                    inner.try_emplace({place.segment, place.kind, sub_group}, static_cast<int>(outline_.blocks.size()));
+                const auto [sub, sub_is_new] = inner.try_emplace({place.segment, place.kind, sub_group},
+                                                                 static_cast<int>(outline_.blocks.size()));
                 if (sub_is_new) outline_.blocks.push_back({sub_title(sub_group), place.kind, block, {}});
                 block = sub->second;
             }

@@ -32,8 +32,8 @@ std::string markdown_table(const LayerView& view, Fold fold) {
         std::string head = part.head;
         for (const ReportLine& line : part.lines) {
             out += "| " + markdown_cell(std::exchange(head, {})) + " | " + markdown_cell(line.node) + " | " + markdown_cell(line.kernel) +
-                   " | " + (line.stream < 0 ? "-" : std::to_string(line.stream)) + " | " + microseconds_text(line.time.median) +
-                   " | " + microseconds_text(line.time.minimum) + " | " + microseconds_text(line.time.maximum) + " | " +
+                   " | " + (line.stream < 0 ? "-" : std::to_string(line.stream)) + " | " + microseconds_text(line.time.median) + " | " +
+                   microseconds_text(line.time.minimum) + " | " + microseconds_text(line.time.maximum) + " | " +
                    percent_text(line.time.median, view.times.sum) + " | " + line.evidence + " |\n";
         }
     }
@@ -54,14 +54,16 @@ std::vector<ReportPart> report_parts(const LayerView& view, Fold fold) {
             for (const std::uint32_t i : view.kernels_of(v)) {
                 const KernelUse& kernel = view.kernels[i];
                 part.time += kernel.time.median;
-                part.lines.push_back({std::exchange(node, {}), kernel.name, kernel.stream, kernel.time, std::string{evidence_text(kernel.evidence)}});
+                part.lines.push_back(
+                    {std::exchange(node, {}), kernel.name, kernel.stream, kernel.time, std::string{evidence_text(kernel.evidence)}});
             }
         }
         if (!part.lines.empty()) parts.push_back(std::move(part));
     }
     ReportPart nowhere{"On no node", view.times.unattributed, {}};
     for (const KernelUse& kernel : view.kernels) {
-        if (kernel.node == no_vertex) nowhere.lines.push_back({"-", kernel.name, kernel.stream, kernel.time, std::string{evidence_text(kernel.evidence)}});
+        if (kernel.node == no_vertex)
+            nowhere.lines.push_back({"-", kernel.name, kernel.stream, kernel.time, std::string{evidence_text(kernel.evidence)}});
     }
     if (!nowhere.lines.empty()) parts.push_back(std::move(nowhere));
     return parts;
@@ -72,9 +74,8 @@ std::string nodes_line(const LayerView& view) {
     std::map<Group, std::size_t> counts;
     for (const VertexId v : view.nodes) ++counts[view.membership(v).group];
     std::vector<std::pair<Group, std::size_t>> sorted(counts.begin(), counts.end());
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-        return a.second != b.second ? a.second > b.second : b.first == Group::other;
-    });
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.second != b.second ? a.second > b.second : b.first == Group::other; });
     std::string line = count_text(view.nodes.size(), "node");
     for (std::size_t i = 0; i < sorted.size(); ++i) {
         line += (i == 0 ? ": " : ", ") + std::string{group_text(sorted[i].first)} + " " + count_text(sorted[i].second);
@@ -133,11 +134,11 @@ std::vector<LabelledText> total_lines(const LayerView& view) {
     std::vector<LabelledText> lines;
     lines.push_back({"sum", duration_text(times.sum) + " = " + duration_text(times.attributed) + " on nodes + " +
                                 duration_text(times.unattributed) + " on none; medians of " + count_text(view.kernels.size(), "kernel")});
-    const auto partial = std::count_if(view.kernels.begin(), view.kernels.end(), [&](const KernelUse& kernel) {
-        return kernel.time.count < times.steps.size();
-    });
+    const auto partial = std::count_if(view.kernels.begin(), view.kernels.end(),
+                                       [&](const KernelUse& kernel) { return kernel.time.count < times.steps.size(); });
     if (partial > 0) {
-        lines.push_back({"", count_text(static_cast<std::size_t>(partial), "kernel") + (partial == 1 ? " is" : " are") + " not in every step: the steps differ, and no one step has this sum"});
+        lines.push_back({"", count_text(static_cast<std::size_t>(partial), "kernel") + (partial == 1 ? " is" : " are") +
+                                 " not in every step: the steps differ, and no one step has this sum"});
     }
     lines.push_back({"per step", "sum " + spread_text(times.step_sum) + ", wall " + spread_text(times.wall)});
     add_reasons(lines, "on no node", times.unattributed_by_reason);

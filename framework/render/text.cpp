@@ -43,8 +43,7 @@ constexpr std::array<Range, 8> zero_width_ranges{{{0x0300, 0x036f},
 
 template <std::size_t Size>
 bool is_in(const std::array<Range, Size>& ranges, std::uint32_t code) {
-    return std::any_of(ranges.begin(), ranges.end(),
-                       [code](const Range& range) { return code >= range.first && code <= range.last; });
+    return std::any_of(ranges.begin(), ranges.end(), [code](const Range& range) { return code >= range.first && code <= range.last; });
 }
 
 std::uint32_t code_point(std::string_view character) {
@@ -52,8 +51,7 @@ std::uint32_t code_point(std::string_view character) {
     switch (character.size()) {
         case 2: return (byte(0) & 0x1fU) << 6U | (byte(1) & 0x3fU);
         case 3: return (byte(0) & 0x0fU) << 12U | (byte(1) & 0x3fU) << 6U | (byte(2) & 0x3fU);
-        case 4:
-            return (byte(0) & 0x07U) << 18U | (byte(1) & 0x3fU) << 12U | (byte(2) & 0x3fU) << 6U | (byte(3) & 0x3fU);
+        case 4: return (byte(0) & 0x07U) << 18U | (byte(1) & 0x3fU) << 12U | (byte(2) & 0x3fU) << 6U | (byte(3) & 0x3fU);
         default: return byte(0);
     }
 }
@@ -210,13 +208,15 @@ std::string xml_text(std::string_view text) {
 }
 
 std::string dot_string(std::string_view text) {
-    return '"' + replace_characters(visible_text(text), [](char c) -> std::string_view {
-               switch (c) {
-                   case '"': return "\\\"";
-                   case '\\': return "\\\\";
-                   default: return {};
-               }
-           }) +
+    return '"' +
+           replace_characters(visible_text(text),
+                              [](char c) -> std::string_view {
+                                  switch (c) {
+                                      case '"': return "\\\"";
+                                      case '\\': return "\\\\";
+                                      default: return {};
+                                  }
+                              }) +
            '"';
 }
 
@@ -250,8 +250,7 @@ std::string markdown_cell(std::string_view text) {
 std::string file_name_part(std::string_view text) {
     std::string out;
     for (const char c : text) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-                           c == '-' || c == '_';
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
         out += plain ? c : '_';
     }
     if (out.empty() || out.front() == '.') out.insert(out.begin(), '_');

@@ -39,7 +39,7 @@ Diagnostic artifact_fault(std::string code, std::string message) {
 
 Diagnostic wrong_size(const Artifact& artifact, const char* column, std::size_t found, std::size_t expected, const char* of) {
     return artifact_fault("ADP-RUN-011", fmt::format("stage '{}' made a {} whose column '{}' has {} entries for {} {}", artifact.producer,
-                                            artifact.type, column, found, expected, of));
+                                                     artifact.type, column, found, expected, of));
 }
 
 std::optional<Diagnostic> layers_fault(const Artifact& artifact, const Layers& layers, const GraphModel& graph) {
@@ -49,7 +49,8 @@ std::optional<Diagnostic> layers_fault(const Artifact& artifact, const Layers& l
         return is_text(member.stack) && is_text(member.sub_group) && is_text(member.reason);
     });
     if (is_whole) return std::nullopt;
-    return artifact_fault("ADP-RUN-011", fmt::format("stage '{}' made a {} that refers to texts that it does not hold", artifact.producer, artifact.type));
+    return artifact_fault("ADP-RUN-011",
+                          fmt::format("stage '{}' made a {} that refers to texts that it does not hold", artifact.producer, artifact.type));
 }
 
 std::optional<Diagnostic> attribution_fault(const Artifact& artifact, const Attribution& attribution, const GraphModel* graph) {
@@ -75,7 +76,8 @@ std::optional<Diagnostic> attribution_fault(const Artifact& artifact, const Attr
     const bool nodes_exist = graph == nullptr || std::all_of(attribution.node_list.begin(), attribution.node_list.end(),
                                                              [&](VertexId vertex) { return vertex < graph->size(); });
     if (lists_are_whole && nodes_exist) return std::nullopt;
-    return artifact_fault("ADP-RUN-011", fmt::format("stage '{}' made a {} whose nodes are not in the graph", artifact.producer, artifact.type));
+    return artifact_fault("ADP-RUN-011",
+                          fmt::format("stage '{}' made a {} whose nodes are not in the graph", artifact.producer, artifact.type));
 }
 
 std::optional<Diagnostic> metrics_fault(const Artifact& artifact, const Metrics& metrics, const GraphModel& graph) {
@@ -105,8 +107,9 @@ std::optional<Diagnostic> digest_fault(const std::vector<Artifact>& inputs) {
             reference = &input;
             allowed.push_back(*digest);
         } else if (std::find(allowed.begin(), allowed.end(), *digest) == allowed.end()) {
-            Diagnostic diagnostic = artifact_fault("ADP-RUN-006", fmt::format("the {} of '{}' was made for another graph than the {} of '{}'", input.type,
-                                                                     input.producer, reference->type, reference->producer));
+            Diagnostic diagnostic = artifact_fault("ADP-RUN-006",
+                                                   fmt::format("the {} of '{}' was made for another graph than the {} of '{}'", input.type,
+                                                               input.producer, reference->type, reference->producer));
             diagnostic.hint = "connect stages that read the same graph with `from:`";
             return diagnostic;
         }
@@ -123,7 +126,8 @@ std::optional<Diagnostic> shape_fault(const Artifact& artifact, const std::vecto
         if (candidate != nullptr && (graph == nullptr || candidate->digest() == *digest)) graph = candidate;
     }
     if (graph != nullptr && graph->digest() != *digest) {
-        return artifact_fault("ADP-RUN-006", fmt::format("stage '{}' made a {} that does not carry the digest of its graph", artifact.producer, artifact.type));
+        return artifact_fault("ADP-RUN-006", fmt::format("stage '{}' made a {} that does not carry the digest of its graph",
+                                                         artifact.producer, artifact.type));
     }
     if (const auto* attribution = as<Attribution>(artifact)) return attribution_fault(artifact, *attribution, graph);
     if (graph == nullptr) return std::nullopt;

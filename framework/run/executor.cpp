@@ -97,7 +97,7 @@ public:
 
     fs::path data_file(const fs::path& name) const override {
         Diagnostic missing = run_fault("ADP-RUN-008", fmt::format("the data file '{}' of adpipe is not there", name.string()),
-                                   "reinstall adpipe, or give the file by an option of the stage");
+                                       "reinstall adpipe, or give the file by an option of the stage");
         for (const fs::path& directory : run_.settings.data_directories) {
             fs::path path = directory / name;
             std::error_code error;
@@ -120,7 +120,8 @@ protected:
             throw Error("ADP-RUN-005", fmt::format("stage '{}' reads from an input '{}' that it does not declare", stage_.id, port));
         }
         if (type != decl->type) {
-            throw Error("ADP-RUN-005", fmt::format("stage '{}' reads {} from its input '{}', which it declares as {}", stage_.id, type, port, decl->type));
+            throw Error("ADP-RUN-005",
+                        fmt::format("stage '{}' reads {} from its input '{}', which it declares as {}", stage_.id, type, port, decl->type));
         }
         const auto& sources = stage_.inputs[static_cast<std::size_t>(decl - ports.begin())];
         if (index < sources.size()) return run_.artifacts.at(sources[index]).data;
@@ -135,7 +136,8 @@ protected:
             throw Error("ADP-RUN-005", fmt::format("stage '{}' publishes to an output '{}' that it does not declare", stage_.id, port));
         }
         if (artifact.type != decl->type) {
-            throw Error("ADP-RUN-005", fmt::format("stage '{}' publishes {} to its output '{}', which it declares as {}", stage_.id, artifact.type, port, decl->type));
+            throw Error("ADP-RUN-005", fmt::format("stage '{}' publishes {} to its output '{}', which it declares as {}", stage_.id,
+                                                   artifact.type, port, decl->type));
         }
         if (artifact.data == nullptr) {
             throw Error("ADP-RUN-005", fmt::format("stage '{}' publishes nothing to its output '{}'", stage_.id, port));
@@ -152,10 +154,11 @@ private:
     /// Below the output directory, whatever the name says.
     fs::path checked_path(const fs::path& name) const {
         const fs::path normal = name.lexically_normal();
-        const bool leaves = normal.empty() || normal.is_absolute() || *normal.begin() == ".." || !normal.has_filename() ||
-                            normal == "." || normal.native().find('\0') != std::string::npos;
+        const bool leaves = normal.empty() || normal.is_absolute() || *normal.begin() == ".." || !normal.has_filename() || normal == "." ||
+                            normal.native().find('\0') != std::string::npos;
         if (leaves) {
-            throw Error("ADP-RUN-007", fmt::format("stage '{}' may write below the output directory only, not '{}'", stage_.id, name.string()));
+            throw Error("ADP-RUN-007",
+                        fmt::format("stage '{}' may write below the output directory only, not '{}'", stage_.id, name.string()));
         }
         return run_.plan.output / normal;
     }
@@ -193,8 +196,7 @@ std::unique_ptr<Stage> create(const PlannedStage& planned) { return std::unique_
 void prepare_stage(Stage& stage, const Context& context) noexcept {
     try {
         stage.prepare(context);
-    } catch (...) {
-    }
+    } catch (...) {}
 }
 
 /// The stages, prepared. What cannot be made stays null: it is tried again, and reported, when its turn comes.
@@ -204,8 +206,7 @@ std::vector<std::unique_ptr<Stage>> prepare_stages(Run& run) {
         const StageContext context{run, i};
         try {
             stages[i] = create(run.plan.stages[i]);
-        } catch (...) {
-        }
+        } catch (...) {}
         if (stages[i] != nullptr) prepare_stage(*stages[i], context);
     }
     return stages;
@@ -215,7 +216,8 @@ void run_prepared(const PlannedStage& planned, std::unique_ptr<Stage> stage, Sta
     if (auto wrong = digest_fault(context.inputs())) throw Error(std::move(*wrong));
     if (stage == nullptr) {
         stage = create(planned);
-        if (stage == nullptr) throw Error("ADP-RUN-003", fmt::format("stage '{}' could not be made: its create() returned null", planned.id));
+        if (stage == nullptr)
+            throw Error("ADP-RUN-003", fmt::format("stage '{}' could not be made: its create() returned null", planned.id));
         prepare_stage(*stage, context);
     }
     stage->run(context);

@@ -45,10 +45,10 @@ struct RunSettings {
 };
 
 struct RunResult {
-    bool stopped = false;             ///< before the end, because it was asked to
-    std::vector<Diagnostic> errors;   ///< why a stage failed; the later stages did not run
-    std::vector<Diagnostic> reported; ///< warnings and notes of the stages
-    std::vector<StageReport> stages;  ///< those that ran to their end
+    bool stopped = false;              ///< before the end, because it was asked to
+    std::vector<Diagnostic> errors;    ///< why a stage failed; the later stages did not run
+    std::vector<Diagnostic> reported;  ///< warnings and notes of the stages
+    std::vector<StageReport> stages;   ///< those that ran to their end
     std::vector<Artifact> kept;
 
     bool ok() const noexcept { return !stopped && errors.empty(); }

@@ -20,9 +20,9 @@ std::string_view maker_of(std::string_view artifact) {
         std::string_view artifact;
         std::string_view kind;
     };
-    constexpr Maker makers[] = {{"dump/1", "select"},   {"graph/1", "parse"},      {"layers/1", "member"},    {"trace/1", "trace"},
-                                {"window/1", "window"}, {"attribution/1", "align"}, {"metrics/1", "analyze"}, {"kernel_names/1", "analyze"},
-                                {"operators/1", "analyze"},
+    constexpr Maker makers[] = {{"dump/1", "select"},         {"graph/1", "parse"},          {"layers/1", "member"},
+                                {"trace/1", "trace"},         {"window/1", "window"},        {"attribution/1", "align"},
+                                {"metrics/1", "analyze"},     {"kernel_names/1", "analyze"}, {"operators/1", "analyze"},
                                 {"segmentation/1", "segment"}};
     for (const Maker& maker : makers) {
         if (maker.artifact == artifact) return maker.kind;
@@ -215,7 +215,8 @@ private:
         const auto later = std::find_if(config_.stages.begin() + static_cast<std::ptrdiff_t>(plan_.stages.size()), config_.stages.end(),
                                         [&](const StageConfig& stage) { return stage.name() == producer.text; });
         if (later != config_.stages.end()) {
-            error(producer.origin, "ADP-PLAN-005", fmt::format("stage '{}' does not come before the stage that reads from it", producer.text))
+            error(producer.origin, "ADP-PLAN-005",
+                  fmt::format("stage '{}' does not come before the stage that reads from it", producer.text))
                 .hint = "stages run in the order of the config";
             return;
         }

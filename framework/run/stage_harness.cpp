@@ -102,7 +102,8 @@ struct StageHarness::State {
     std::size_t port_index(const Fed& input) const {
         const auto port = std::find_if(decl->inputs.begin(), decl->inputs.end(), [&](const PortDecl& p) { return input.port == p.name; });
         if (port == decl->inputs.end() || input.artifact.type != port->type) {
-            throw Error("ADP-PLAN-004", fmt::format("stage '{}' has no input '{}' of type {}", decl->name, input.port, input.artifact.type));
+            throw Error("ADP-PLAN-004",
+                        fmt::format("stage '{}' has no input '{}' of type {}", decl->name, input.port, input.artifact.type));
         }
         return static_cast<std::size_t>(port - decl->inputs.begin());
     }
@@ -174,6 +175,8 @@ const std::vector<Diagnostic>& StageHarness::diagnostics() const noexcept { retu
 const std::vector<std::string>& StageHarness::summary() const noexcept { return state_->report.summary; }
 const std::string& StageHarness::printed() const noexcept { return state_->collector.printed; }
 const std::vector<fs::path>& StageHarness::files() const noexcept { return state_->report.files; }
-std::string StageHarness::file(const fs::path& name) const { return std::string{MappedFile::open(state_->directory.path() / name)->text()}; }
+std::string StageHarness::file(const fs::path& name) const {
+    return std::string{MappedFile::open(state_->directory.path() / name)->text()};
+}
 
 }  // namespace adpipe::testing

@@ -27,7 +27,8 @@ public:
         "a name that only one op of the layer launches (name). What stays ambiguous gets no node, but its layer where that is known.";
     static constexpr PortDecl inputs[] = {port<GraphModel>("graph", "the model graph"), port<Layers>("layers", "the layer of each vertex"),
                                           port<Window>("window", "the steps of the recording"),
-                                          port<Window>("companion", "steps of another recording of the same model, by `from` only", PortUse::optional)};
+                                          port<Window>("companion", "steps of another recording of the same model, by `from` only",
+                                                       PortUse::optional)};
     static constexpr PortDecl outputs[] = {port<Attribution>("attribution", "vertices per kernel, with evidence")};
     static constexpr auto options() {
         return std::array{option<&Options::rules>("rules", "What ops launch; the file that is installed with adpipe if not given.")};
@@ -37,7 +38,9 @@ public:
 
     /// YAML takes its time: the trace is read, and its names and the ops are looked through, meanwhile.
     void prepare(const Context& context) override {
-        reading_rules_.emplace([file = options_.rules.empty() ? context.data_file("rules/kernels.yaml") : options_.rules] { return align::read_launch_rules(file); });
+        reading_rules_.emplace([file = options_.rules.empty() ? context.data_file("rules/kernels.yaml") : options_.rules] {
+            return align::read_launch_rules(file);
+        });
     }
 
     void run(Context& context) override {
@@ -52,7 +55,8 @@ public:
         align::CompanionUse use;
         const auto attribution = align::attribute(*graph, *layers, window, *reading_rules_, companion, use);
         if (companion && use.asked > 0 && use.answered == 0) context.report(unfit(*companion, use));
-        if (const Nanoseconds total = total_of(*attribution); attribution->attributed_ns * 2 < total) context.report(unplaced(*window, *attribution));
+        if (const Nanoseconds total = total_of(*attribution); attribution->attributed_ns * 2 < total)
+            context.report(unplaced(*window, *attribution));
         context.summary(describe(*attribution));
         context.out<Attribution>("attribution", attribution);
     }
@@ -64,10 +68,12 @@ private:
         diagnostic.code = "ADP-ALIGN-002";
         diagnostic.where.file = companion.trace->file.string();
         diagnostic.message = "the companion recording says nothing of this one";
-        diagnostic.notes.push_back(use.passes == 0 ? "in none of its passes do most kernels have a range that names an op, a module or a layer of the graph"
-                                                   : "none of its " + std::to_string(use.passes) + " passes resembles one of the recording's");
-        diagnostic.hint = use.passes == 0 ? "record it with a range (NVTX, record_function) around each op or module, or over the capture of the graphs"
-                                          : "it has to be of the same model on the same software; batch sizes may differ";
+        diagnostic.notes.push_back(
+            use.passes == 0 ? "in none of its passes do most kernels have a range that names an op, a module or a layer of the graph"
+                            : "none of its " + std::to_string(use.passes) + " passes resembles one of the recording's");
+        diagnostic.hint = use.passes == 0
+                              ? "record it with a range (NVTX, record_function) around each op or module, or over the capture of the graphs"
+                              : "it has to be of the same model on the same software; batch sizes may differ";
         return diagnostic;
     }
 
@@ -78,8 +84,10 @@ private:
         diagnostic.code = "ADP-ALIGN-003";
         diagnostic.where.file = window.trace->file.string();
         diagnostic.message = "only " + describe(attribution);
-        diagnostic.hint = "is the dump of the run that was recorded? It has to be of the same model, parallelism and transforms; `adpipe kernels` tells the reason for "
-                          "each kernel, `adpipe layers` needs no dump";
+        diagnostic.hint =
+            "is the dump of the run that was recorded? It has to be of the same model, parallelism and transforms; `adpipe kernels` tells "
+            "the reason for "
+            "each kernel, `adpipe layers` needs no dump";
         return diagnostic;
     }
 

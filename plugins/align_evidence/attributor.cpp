@@ -41,9 +41,15 @@ class Attributor {
 public:
     Attributor(const GraphModel& graph, const Layers& layers, std::shared_ptr<const Window> window, Beside<LaunchRules>& rules,
                std::shared_ptr<const Window> companion)
-        : window_(std::move(window)), trace_(*window_->trace), ops_(graph, layers), names_(trace_), ranges_(trace_.annotations),
-          rules_(rules), model_(rules_.get(), names_.names()),
-          scopes_(trace_, ranges_, ops_, ScopeTable::Calls::used), result_(std::make_shared<Attribution>()) {
+        : window_(std::move(window)),
+          trace_(*window_->trace),
+          ops_(graph, layers),
+          names_(trace_),
+          ranges_(trace_.annotations),
+          rules_(rules),
+          model_(rules_.get(), names_.names()),
+          scopes_(trace_, ranges_, ops_, ScopeTable::Calls::used),
+          result_(std::make_shared<Attribution>()) {
         result_->graph_digest = graph.digest();
         result_->window = window_;
         ops_.bind(model_);
@@ -134,7 +140,8 @@ private:
         }
         input.scope_fit = [this](std::uint32_t scope, std::uint32_t op) { return scopes_.fit(scope, op); };
         input.losses = pass.losses;
-        const bool nothing_fixed = std::all_of(pass.fixed_op.begin(), pass.fixed_op.end(), [](std::uint32_t op) { return op == OpTable::no_op; });
+        const bool nothing_fixed = std::all_of(pass.fixed_op.begin(), pass.fixed_op.end(),
+                                               [](std::uint32_t op) { return op == OpTable::no_op; });
         LatticeResult best;
         for (const std::uint32_t passes : pass_counts(pass)) {
             input.passes = passes;
@@ -157,8 +164,9 @@ private:
     static std::size_t placed(const LatticeResult& result) {
         std::size_t count = 0;
         for (const auto& chain : result.placements) {
-            count += static_cast<std::size_t>(
-                std::count_if(chain.begin(), chain.end(), [](const auto& list) { return !list.empty() && list.front().probability > 0.5F; }));
+            count += static_cast<std::size_t>(std::count_if(chain.begin(), chain.end(), [](const auto& list) {
+                return !list.empty() && list.front().probability > 0.5F;
+            }));
         }
         return count;
     }
@@ -228,7 +236,8 @@ private:
             if (is_part(passes_[other]) || passes_[other].slot_count < items.size()) continue;
             auto matches = align_pairs(items, items_of(passes_[other]), {passes_[p].cut_begin, passes_[p].cut_end});
             std::size_t matched = 0;
-            for (const auto& list : matches) matched += std::any_of(list.begin(), list.end(), [](const PairMatch& m) { return m.probability >= sure; }) ? 1 : 0;
+            for (const auto& list : matches)
+                matched += std::any_of(list.begin(), list.end(), [](const PairMatch& m) { return m.probability >= sure; }) ? 1 : 0;
             if (matched <= best_matched) continue;
             best = std::move(matches);
             best_pass = other;
@@ -256,7 +265,8 @@ private:
         const Pass& pass = passes_[p];
         std::vector<Answer>& answers = answered_[p];
         std::map<std::pair<LayerId, std::uint32_t>, std::vector<std::size_t>> of_layer;
-        for (std::size_t slot = 0; slot < answers.size(); ++slot) of_layer[{answers[slot].layer, names_.name(pass.example[slot])}].push_back(slot);
+        for (std::size_t slot = 0; slot < answers.size(); ++slot)
+            of_layer[{answers[slot].layer, names_.name(pass.example[slot])}].push_back(slot);
         for (const auto& [key, slots] : of_layer) {
             Answer& answer = answers[slots.front()];
             if (slots.size() != 1 || answer.op != OpTable::no_op || pass.left_out[slots.front()]) continue;
@@ -266,8 +276,8 @@ private:
             answer.layer = ops_.layer(op);
             answer.evidence = Evidence::name;
             answer.confidence = 0.5F;
-            answer.reason = text(key.first == layer_unknown ? "no other op of the graph launches kernels of that name" :
-                                                              "no other op of its layer launches kernels of that name");
+            answer.reason = text(key.first == layer_unknown ? "no other op of the graph launches kernels of that name"
+                                                            : "no other op of its layer launches kernels of that name");
         }
     }
 
@@ -332,13 +342,15 @@ private:
         Answer beside, nothing;
         beside.reason = text("launched beside the graph of its step");
         std::vector<std::vector<Contradiction>> found(steps);
-        shared::in_parts(steps, steps * kernels_worth_a_thread / std::max<std::size_t>(trace_.kernels.size(), 1), [&](std::size_t begin, std::size_t end) {
-            TimeOrder order(ops_.graph());
-            for (std::size_t s = begin; s < end; ++s) {
-                hand_out_step(window_->steps[s], pass_of_step[s], beside);
-                if (!trace_.streams_rewritten && runs_repeatedly_[s] == 0) found[s] = order.contradictions(placed_kernels(window_->steps[s]));
-            }
-        });
+        shared::in_parts(steps, steps * kernels_worth_a_thread / std::max<std::size_t>(trace_.kernels.size(), 1),
+                         [&](std::size_t begin, std::size_t end) {
+                             TimeOrder order(ops_.graph());
+                             for (std::size_t s = begin; s < end; ++s) {
+                                 hand_out_step(window_->steps[s], pass_of_step[s], beside);
+                                 if (!trace_.streams_rewritten && runs_repeatedly_[s] == 0)
+                                     found[s] = order.contradictions(placed_kernels(window_->steps[s]));
+                             }
+                         });
         for (std::size_t s = 0; s < steps; ++s) withdraw(window_->steps[s], found[s]);
     }
 
@@ -393,7 +405,10 @@ private:
         const bool by_capture = pass.captured_work[slot] && !pass.annotated[slot];
         answer.evidence = by_capture ? Evidence::lineage : Evidence::annotation;
         answer.confidence = 1;
-        answer.reason = text((pass.annotated[slot] ? "the trace says '" : by_capture ? "captured inside '" : "launched inside '") + scope.text + "'");
+        answer.reason = text((pass.annotated[slot] ? "the trace says '"
+                              : by_capture         ? "captured inside '"
+                                                   : "launched inside '") +
+                             scope.text + "'");
         return answer;
     }
 
@@ -429,7 +444,8 @@ private:
         placed.reserve(step.kernels.size());
         for (const std::uint32_t k : step.kernels) {
             if (op_of_kernel_[k] == OpTable::no_op) continue;
-            placed.push_back({ops_.vertex(op_of_kernel_[k]), trace_.kernels.start[k], trace_.kernels.stream[k], result_->evidence[k] == Evidence::sequence});
+            placed.push_back({ops_.vertex(op_of_kernel_[k]), trace_.kernels.start[k], trace_.kernels.stream[k],
+                              result_->evidence[k] == Evidence::sequence});
         }
         return placed;
     }
@@ -438,8 +454,8 @@ private:
     void withdraw(const Step& step, const std::vector<Contradiction>& found) {
         for (const Contradiction& one : found) {
             const auto name = [&](VertexId v) { return std::string{ops_.graph().vertex(v).name}; };
-            const std::uint32_t reason = text("by its place on its stream " + name(one.doubted) + ", but " + name(one.needs) + ", which needs " +
-                                              name(one.made) + ", ran before");
+            const std::uint32_t reason = text("by its place on its stream " + name(one.doubted) + ", but " + name(one.needs) +
+                                              ", which needs " + name(one.made) + ", ran before");
             for (const std::uint32_t k : step.kernels) {
                 const std::uint32_t op = op_of_kernel_[k];
                 if (op == OpTable::no_op || result_->evidence[k] != Evidence::sequence || ops_.vertex(op) != one.doubted) continue;
@@ -500,10 +516,10 @@ private:
     std::optional<Companion> companion_;
     std::vector<Pass> passes_;
     std::vector<LatticeResult> aligned_;
-    std::vector<std::vector<Answer>> answered_;  ///< per pass and slot
+    std::vector<std::vector<Answer>> answered_;          ///< per pass and slot
     std::vector<std::vector<std::uint32_t>> producers_;  ///< per op, once asked for
-    SequenceMemory memory_;             ///< of all passes
-    SequenceMemory memory_by_streams_;  ///< of those whose order is open
+    SequenceMemory memory_;                              ///< of all passes
+    SequenceMemory memory_by_streams_;                   ///< of those whose order is open
     std::size_t expected_kernels_ = 0;
     std::vector<char> runs_repeatedly_;  ///< per step: a warm-up that went through the graph several times without a pause
     std::vector<std::uint32_t> op_of_kernel_;

@@ -21,7 +21,8 @@ PairItem SharedNames::item(const Trace& trace, std::uint32_t kernel) {
     auto found = by_id_.find({&trace, name});
     if (found == by_id_.end()) found = by_id_.emplace(std::pair{&trace, name}, named(trace.string(name), trace.kernels.kind[kernel])).first;
     PairItem item = found->second;
-    if (!trace.kernels.shape.empty() && trace.kernels.shape[kernel] != 0) item.shape = shape_number(trace.shapes[trace.kernels.shape[kernel]]);
+    if (!trace.kernels.shape.empty() && trace.kernels.shape[kernel] != 0)
+        item.shape = shape_number(trace.shapes[trace.kernels.shape[kernel]]);
     return item;
 }
 
@@ -49,13 +50,18 @@ const PairItem& SharedNames::named(const std::string& name, KernelKind kind) {
 std::uint32_t SharedNames::shape_number(const LaunchShape& shape) {
     const auto found = std::find(shapes_.begin(), shapes_.end(), shape);
     if (found == shapes_.end()) shapes_.push_back(shape);
-    return static_cast<std::uint32_t>((found == shapes_.end() ? shapes_.size() - 1 : static_cast<std::size_t>(found - shapes_.begin())) + 1);
+    return static_cast<std::uint32_t>((found == shapes_.end() ? shapes_.size() - 1 : static_cast<std::size_t>(found - shapes_.begin())) +
+                                      1);
 }
 
 // ---- what the companion knows
 
 Companion::Companion(std::shared_ptr<const Window> window, const OpTable& ops, const LaunchRules& rules)
-    : window_(std::move(window)), trace_(*window_->trace), ranges_(trace_.annotations), scopes_(trace_, ranges_, ops, ScopeTable::Calls::ignored), names_(rules),
+    : window_(std::move(window)),
+      trace_(*window_->trace),
+      ranges_(trace_.annotations),
+      scopes_(trace_, ranges_, ops, ScopeTable::Calls::ignored),
+      names_(rules),
       name_(trace_.file.filename().string()) {
     add_passes();
     add_captures();
@@ -166,7 +172,8 @@ Companion::Answer Companion::look_up(const Trace& trace, const std::vector<std::
     return best;
 }
 
-Companion::Answer Companion::by_alignment(const std::vector<PairItem>& items, const KnownPass& pass, PairEnds ends, std::size_t& answered) const {
+Companion::Answer Companion::by_alignment(const std::vector<PairItem>& items, const KnownPass& pass, PairEnds ends,
+                                          std::size_t& answered) const {
     Answer answer(items.size());
     const auto matches = align_pairs(items, pass.items, ends);
     for (std::size_t i = 0; i < matches.size(); ++i) {

@@ -9,19 +9,19 @@ namespace adpipe::align {
 namespace {
 
 constexpr double impossible = -std::numeric_limits<double>::infinity();
-constexpr double beam = 22.0;               // log units below the best state of a stage
-constexpr std::size_t most_states = 400;    // per stage
-constexpr std::uint32_t longest_run = 40;   // kernels of one op
-constexpr double stray = -12.0;             // log probability that a kernel in mid-step belongs to no op
+constexpr double beam = 22.0;              // log units below the best state of a stage
+constexpr std::size_t most_states = 400;   // per stage
+constexpr std::uint32_t longest_run = 40;  // kernels of one op
+constexpr double stray = -12.0;            // log probability that a kernel in mid-step belongs to no op
 constexpr double stray_at_edge = -0.7;
-constexpr double lost = -4.0;               // one of an op's kernels is missing, or all are, where events were dropped
-constexpr double own_chain = -0.05;         // op on the stream where the graph puts it
+constexpr double lost = -4.0;        // one of an op's kernels is missing, or all are, where events were dropped
+constexpr double own_chain = -0.05;  // op on the stream where the graph puts it
 constexpr double other_chain = -3.0;
 constexpr double learned_share = 0.9;
 constexpr float posterior_floor = 1e-4F;
-const double dying = std::exp(-beam);     // a run that is less likely, by a factor more for each kernel, is not followed
+const double dying = std::exp(-beam);  // a run that is less likely, by a factor more for each kernel, is not followed
 const double dying_each = std::exp(-8.0);
-constexpr double negligible = 1e-250;     // far below what is not followed; near the smallest numbers, arithmetic is slow
+constexpr double negligible = 1e-250;  // far below what is not followed; near the smallest numbers, arithmetic is slow
 
 double log_add(double a, double b) {
     if (a < b) std::swap(a, b);
@@ -41,7 +41,7 @@ struct State {
 struct Link {
     std::uint32_t from;
     std::uint32_t to;
-    std::uint32_t op;      // no_op: a stray kernel
+    std::uint32_t op;  // no_op: a stray kernel
     std::uint16_t chain;
     std::uint16_t count;
     double weight;
@@ -145,7 +145,8 @@ private:
                 const std::size_t before = stage_.size();
                 const std::uint32_t to = state_in(stage_, advance(states_[from].key, c, 1));
                 link(from, to, no_op, c, 1, weight);
-                if (stage_.size() != before) queue.insert(std::upper_bound(queue.begin() + static_cast<std::ptrdiff_t>(i) + 1, queue.end(), to, by_consumed), to);
+                if (stage_.size() != before)
+                    queue.insert(std::upper_bound(queue.begin() + static_cast<std::ptrdiff_t>(i) + 1, queue.end(), to, by_consumed), to);
             }
         }
     }
@@ -217,8 +218,8 @@ private:
             if (sum > 0) {
                 total = std::log(sum) + profile.something;
                 if (in_.memory != nullptr) {
-                    total = in_.memory->log_factor(in_.ops[op].signature, std::span(kernels).subspan(first, n + 1), total, in_.model->log_name_count(),
-                                                  in_.losses);
+                    total = in_.memory->log_factor(in_.ops[op].signature, std::span(kernels).subspan(first, n + 1), total,
+                                                   in_.model->log_name_count(), in_.losses);
                 }
                 total += fit;
             }
@@ -300,8 +301,8 @@ void SequenceMemory::add(std::uint32_t signature, std::span<const LatticeKernel>
     }
 }
 
-double SequenceMemory::log_factor(std::uint32_t signature, std::span<const LatticeKernel> kernels, double by_rules,
-                                  double log_name_count, bool losses) const {
+double SequenceMemory::log_factor(std::uint32_t signature, std::span<const LatticeKernel> kernels, double by_rules, double log_name_count,
+                                  bool losses) const {
     const auto total = total_.find(signature);
     if (total == total_.end()) return by_rules;
     const auto count = [&](const auto& map, bool variants) {

@@ -20,12 +20,12 @@ struct LatticeOp {
 
 /// A kernel of a step.
 struct LatticeKernel {
-    std::uint32_t name = 0;     ///< in the launch model
-    std::uint32_t variant = 0;  ///< name and launch shape
-    std::uint32_t scope = 0;    ///< what stronger evidence says of it: row of ScopeFit; 0 says nothing
-    std::uint32_t first_op = 0;            ///< stronger evidence on its neighbours says that no earlier op …
-    std::uint32_t last_op = 0xffffffffU;   ///< … and no later one launched it
-    bool edge = false;          ///< may well belong to no op: before or after the forward pass
+    std::uint32_t name = 0;               ///< in the launch model
+    std::uint32_t variant = 0;            ///< name and launch shape
+    std::uint32_t scope = 0;              ///< what stronger evidence says of it: row of ScopeFit; 0 says nothing
+    std::uint32_t first_op = 0;           ///< stronger evidence on its neighbours says that no earlier op …
+    std::uint32_t last_op = 0xffffffffU;  ///< … and no later one launched it
+    bool edge = false;                    ///< may well belong to no op: before or after the forward pass
 };
 
 /// How well ops fit a kernel's scope: log factor, 0 where nothing is against it.
@@ -62,7 +62,7 @@ struct LatticeInput {
     const SequenceMemory* memory = nullptr;
     ScopeFit scope_fit;
     std::uint32_t passes = 1;  ///< how often the kernels run through the ops
-    bool losses = false;  ///< kernels may be missing from the recording
+    bool losses = false;       ///< kernels may be missing from the recording
     /// Per op and chain, where it is known: log factor for the op's kernels being in that chain. Empty: nothing is known.
     std::span<const float> chain_preference;
 };

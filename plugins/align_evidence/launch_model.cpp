@@ -23,8 +23,9 @@ constexpr double first_alternative = 0.8;
 constexpr double repeat_again = 0.5;
 
 const std::set<std::string>& common_words() {
-    static const std::set<std::string> words{"default", "tensor", "kernel", "op",   "auto",  "deploy", "trtllm", "torch", "triton", "fused", "aten",
-                                             "with",    "cache",  "cached", "prepare", "impl", "void",  "fwd",    "forward", "cuda", "at",    "native"};
+    static const std::set<std::string> words{"default", "tensor", "kernel",  "op",   "auto",  "deploy", "trtllm",  "torch",
+                                             "triton",  "fused",  "aten",    "with", "cache", "cached", "prepare", "impl",
+                                             "void",    "fwd",    "forward", "cuda", "at",    "native"};
     return words;
 }
 
@@ -60,8 +61,8 @@ LaunchModel::LaunchModel(const LaunchRules& rules, std::vector<KernelName> names
     in_family_.assign(rules.families.size(), NameSet(names_.size(), false));
     for (const KernelClass& kernel_class : rules.classes) {
         NameSet members(names_.size(), false);
-        const auto family = static_cast<std::size_t>(
-            std::find(rules.families.begin(), rules.families.end(), kernel_class.family) - rules.families.begin());
+        const auto family = static_cast<std::size_t>(std::find(rules.families.begin(), rules.families.end(), kernel_class.family) -
+                                                     rules.families.begin());
         for (std::size_t i = 0; i < names_.size(); ++i) {
             if (!kernel_class.matches(names_[i].lower)) continue;
             members[i] = true;

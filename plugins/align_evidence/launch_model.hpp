@@ -22,9 +22,9 @@ struct KernelName {
 /// What an op may launch, as a small automaton over kernels: one state per item of its rule.
 struct LaunchProfile {
     struct State {
-        std::uint32_t emission = 0;  ///< row of the emission table
-        double start = 0;            ///< probability that the op's first kernel is of this item
-        double stop = 0;             ///< … that no kernel follows
+        std::uint32_t emission = 0;                          ///< row of the emission table
+        double start = 0;                                    ///< probability that the op's first kernel is of this item
+        double stop = 0;                                     ///< … that no kernel follows
         std::vector<std::pair<std::uint32_t, double>> next;  ///< … that a kernel of that state follows
     };
     std::vector<State> states;

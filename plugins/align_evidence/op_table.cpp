@@ -128,7 +128,8 @@ bool OpTable::is_in_module(std::uint32_t op, std::string_view prefix) const {
 
 std::vector<std::uint32_t> OpTable::ops_in_module(std::string_view prefix) const {
     std::vector<std::uint32_t> ops;
-    auto at = std::lower_bound(paths_.begin(), paths_.end(), prefix, [](const Path& path, std::string_view text) { return path.text < text; });
+    auto at = std::lower_bound(paths_.begin(), paths_.end(), prefix,
+                               [](const Path& path, std::string_view text) { return path.text < text; });
     for (; at != paths_.end() && starts_with(at->text, prefix); ++at) {
         if (is_under(at->text, prefix)) ops.push_back(at->op);
     }

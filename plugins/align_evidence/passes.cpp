@@ -24,7 +24,13 @@ struct Slot {
 class PassBuilder {
 public:
     PassBuilder(const Window& window, NameTable& names, ScopeTable& scopes, const RangeIndex& ranges, Companion* companion)
-        : window_(window), trace_(*window.trace), kernels_(trace_.kernels), names_(names), scopes_(scopes), ranges_(ranges), companion_(companion),
+        : window_(window),
+          trace_(*window.trace),
+          kernels_(trace_.kernels),
+          names_(names),
+          scopes_(scopes),
+          ranges_(ranges),
+          companion_(companion),
           launches_(trace_) {
         for (std::uint32_t g = 0; g < window.graphs.size(); ++g) graph_of_[{window.graphs[g].process, window.graphs[g].graph}] = g;
         for (const Step& step : window.steps) losses_ |= step.missing.find("lost by the profiler") != std::string::npos;
@@ -33,7 +39,8 @@ public:
 
     std::vector<Pass> build() {
         for (std::uint32_t g = 0; g < window_.graphs.size(); ++g) {
-            const bool is_pass = std::any_of(window_.steps.begin(), window_.steps.end(), [&](const Step& step) { return step.captured == g; });
+            const bool is_pass = std::any_of(window_.steps.begin(), window_.steps.end(),
+                                             [&](const Step& step) { return step.captured == g; });
             if (is_pass && !window_.graphs[g].nodes.empty()) add_graph(g);
         }
         for (std::uint32_t s = 0; s < window_.steps.size(); ++s) {
@@ -74,7 +81,9 @@ private:
             slots[i].kernel = k;
             slots[i].scope = scopes_.of_annotation(k);
             slots[i].annotated = slots[i].scope != ScopeTable::nothing;
-            const std::uint32_t call = kernels_.correlation.empty() ? LaunchIndex::none : launches_.find(step.process, kernels_.correlation[k], kernels_.start[k]);
+            const std::uint32_t call = kernels_.correlation.empty()
+                                           ? LaunchIndex::none
+                                           : launches_.find(step.process, kernels_.correlation[k], kernels_.start[k]);
             slots[i].captured_work = runs_from_graph(step, k, call);
             slots[i].edge = !slots[i].captured_work;
             if (slots[i].captured_work) {
@@ -84,7 +93,8 @@ private:
             if (call == LaunchIndex::none) continue;
             slots[i].origin_known = true;
             ranges[i] = ranges_.innermost(trace_.launches.thread[call], trace_.launches.start[call]);
-            if (slots[i].scope == ScopeTable::nothing) slots[i].scope = scopes_.at(trace_.launches.thread[call], trace_.launches.start[call]);
+            if (slots[i].scope == ScopeTable::nothing)
+                slots[i].scope = scopes_.at(trace_.launches.thread[call], trace_.launches.start[call]);
         }
         mark_edges(slots, ranges);
         const std::uint64_t hash = hash_of(step, slots);
@@ -108,7 +118,8 @@ private:
     /// A step may hold replays and, before, between and after them, kernels launched one by one.
     bool runs_from_graph(const Step& step, std::uint32_t k, std::uint32_t call) const {
         if (has_node(k)) return true;
-        const bool by_graph_launch = call != LaunchIndex::none && trace_.string(trace_.launches.name[call]).find("GraphLaunch") != std::string::npos;
+        const bool by_graph_launch = call != LaunchIndex::none &&
+                                     trace_.string(trace_.launches.name[call]).find("GraphLaunch") != std::string::npos;
         return by_graph_launch || (step.replay && call == LaunchIndex::none);
     }
 
@@ -221,14 +232,16 @@ private:
         void apply(LatticeKernel& kernel, std::uint32_t slot) const {
             if (before[slot] != OpTable::no_op) kernel.first_op = before[slot];
             if (after[slot] != OpTable::no_op) kernel.last_op = after[slot];
-            if (kernel.first_op > kernel.last_op) kernel.first_op = 0, kernel.last_op = OpTable::no_op;  // ran through the ops several times
+            if (kernel.first_op > kernel.last_op)
+                kernel.first_op = 0, kernel.last_op = OpTable::no_op;  // ran through the ops several times
         }
         std::vector<std::uint32_t> before, after;
     };
 
     bool one_stream(const std::vector<Slot>& slots) const {
         if (kernels_.stream.empty() || slots.empty()) return false;
-        return std::all_of(slots.begin(), slots.end(), [&](const Slot& slot) { return kernels_.stream[slot.kernel] == kernels_.stream[slots.front().kernel]; });
+        return std::all_of(slots.begin(), slots.end(),
+                           [&](const Slot& slot) { return kernels_.stream[slot.kernel] == kernels_.stream[slots.front().kernel]; });
     }
 
     /// What the recording itself says stands; where it names a layer, the companion may name the op in it.

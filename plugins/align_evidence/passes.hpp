@@ -21,13 +21,14 @@ struct Pass {
     std::vector<std::uint32_t> fixed_op;
     std::vector<std::uint32_t> scope;  ///< per slot
     std::vector<bool> annotated;       ///< per slot: the scope was written on the kernel itself
-    std::vector<bool> captured_work;   ///< per slot: it ran from a captured graph, so that its scope, if not written on it, is that of its capture
-    std::vector<bool> left_out;        ///< per slot: known to belong to no op
+    std::vector<bool>
+        captured_work;  ///< per slot: it ran from a captured graph, so that its scope, if not written on it, is that of its capture
+    std::vector<bool> left_out;          ///< per slot: known to belong to no op
     std::vector<std::uint32_t> example;  ///< per slot: a kernel that ran there
     /// Per slot: a companion recording gave the scope, with this probability; 0: it did not.
     std::vector<float> by_companion;
     bool cut_begin = false, cut_end = false;  ///< it is a part of a pass: the recording began in it, or ended in it
-    bool in_order = false;  ///< slots are in the order of the launches, or all on one stream
+    bool in_order = false;                    ///< slots are in the order of the launches, or all on one stream
     bool replay = false;
     bool losses = false;
     std::uint32_t captured = no_captured_graph;  ///< slots are the nodes of this graph

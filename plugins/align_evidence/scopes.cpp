@@ -128,7 +128,8 @@ std::uint32_t ScopeTable::of_annotation(std::uint32_t kernel) {
     }
     if (!kernels.annotation.empty() && kernels.annotation[kernel] != 0) {
         Scope node;
-        if (read_text(trace_.string(kernels.annotation[kernel]), node) && (node.op != OpTable::no_op || scope.text.empty())) scope = std::move(node);
+        if (read_text(trace_.string(kernels.annotation[kernel]), node) && (node.op != OpTable::no_op || scope.text.empty()))
+            scope = std::move(node);
     }
     if (!kernels.annotation_layer.empty() && kernels.annotation_layer[kernel] >= 0 && scope.op == OpTable::no_op) {
         scope.layer = kernels.annotation_layer[kernel];
@@ -156,7 +157,8 @@ std::uint32_t ScopeTable::outside_step() {
 }
 
 std::uint32_t ScopeTable::add(Scope scope) {
-    const std::string key = std::to_string(scope.op) + '|' + scope.module + '|' + std::to_string(scope.layer) + '|' + scope.text + '|' + scope.call;
+    const std::string key = std::to_string(scope.op) + '|' + scope.module + '|' + std::to_string(scope.layer) + '|' + scope.text + '|' +
+                            scope.call;
     const auto [found, is_new] = by_key_.try_emplace(key, static_cast<std::uint32_t>(scopes_.size()));
     if (is_new) {
         scopes_.push_back(std::move(scope));

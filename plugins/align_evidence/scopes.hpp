@@ -12,10 +12,10 @@ namespace adpipe::align {
 
 /// What ranges around a launch, or the annotation of a kernel, say of the op that launched it.
 struct Scope {
-    std::uint32_t op = OpTable::no_op;   ///< the op itself
-    std::string module;                  ///< else the module, as identifier; empty: nothing said
+    std::uint32_t op = OpTable::no_op;  ///< the op itself
+    std::string module;                 ///< else the module, as identifier; empty: nothing said
     LayerId layer = layer_unknown;
-    std::string text;                    ///< of the range that decided
+    std::string text;  ///< of the range that decided
     /// What the profiler saw being called, as the graph writes it ("aten.to"), where the graph calls it as well. It tells apart what lies side by side
     /// and is no answer by itself.
     std::string call;

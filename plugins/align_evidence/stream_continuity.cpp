@@ -19,7 +19,8 @@ std::int32_t join(std::int32_t a, std::int32_t b) {
 
 }  // namespace
 
-std::vector<float> stream_continuity(const LatticeResult& result, const std::vector<std::vector<std::uint32_t>>& producers, std::size_t chains) {
+std::vector<float> stream_continuity(const LatticeResult& result, const std::vector<std::vector<std::uint32_t>>& producers,
+                                     std::size_t chains) {
     std::vector<std::int32_t> own(producers.size(), open);
     for (const LatticeResult::Run& run : result.runs) {
         if (run.probability >= sure_run && run.count > 0) own[run.op] = join(own[run.op], static_cast<std::int32_t>(run.chain));

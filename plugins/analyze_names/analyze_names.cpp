@@ -30,7 +30,9 @@ struct KnownTime {
         if (name.category != KernelCategory::other) category += time;
         if (!name.parameters.empty()) parameters += time;
     }
-    std::string share(Nanoseconds part) const { return all > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(all)) : "-"; }
+    std::string share(Nanoseconds part) const {
+        return all > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(all)) : "-";
+    }
 };
 
 class DecodeNames final : public Stage {
@@ -41,7 +43,8 @@ public:
     static constexpr const char* name = "analyze.decode_names";
     static constexpr const char* summary = "Decodes kernel names: library, category, short name, parameters";
     static constexpr const char* doc =
-        "Once for all renderers behind it; those that show names decode them themselves where this stage is not there, by the rules that adpipe ships.\n"
+        "Once for all renderers behind it; those that show names decode them themselves where this stage is not there, by the rules that "
+        "adpipe ships.\n"
         "docs/kernel-names.md tells what rules look like. Copies and fills of the driver have no names of kernels and are left out.";
     static constexpr PortDecl inputs[] = {port<Trace>("trace", "the recording")};
     static constexpr PortDecl outputs[] = {port<DecodedNames>("names", "what the names tell")};
@@ -67,8 +70,8 @@ public:
             known.add(decoded, time);
             names->by_name.emplace(trace.string(id), std::move(decoded));
         }
-        context.summary(fmt::format("{} kernel names; known by time: library {}, category {}, parameters {}", names->by_name.size(), known.share(known.library),
-                                    known.share(known.category), known.share(known.parameters)));
+        context.summary(fmt::format("{} kernel names; known by time: library {}, category {}, parameters {}", names->by_name.size(),
+                                    known.share(known.library), known.share(known.category), known.share(known.parameters)));
         context.out<DecodedNames>("names", std::move(names));
     }
 

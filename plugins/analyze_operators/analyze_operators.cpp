@@ -21,11 +21,9 @@ using namespace adpipe;
 /// Fills the operators of one trace in.
 class OperatorFinder {
 public:
-    OperatorFinder(const Window& window, const launches::Companion* companion)
-        : trace_{*window.trace}, companion_{companion} {
+    OperatorFinder(const Window& window, const launches::Companion* companion) : trace_{*window.trace}, companion_{companion} {
         const auto& sources = trace_.annotations.source;
-        if (std::find(sources.begin(), sources.end(), Annotations::Source::cpu_op) != sources.end())
-            sites_.emplace(window, nullptr);
+        if (std::find(sources.begin(), sources.end(), Annotations::Source::cpu_op) != sources.end()) sites_.emplace(window, nullptr);
         found_.trace = window.trace;
         found_.of_kernel.resize(trace_.kernels.size());
     }
@@ -67,8 +65,7 @@ private:
         for (const std::uint32_t k : step.kernels) names.push_back(trace_.kernels.name[k]);
         const auto [slot, is_new] = of_names_.try_emplace(std::move(names));
         if (!is_new) return slot->second;
-        for (const auto& site : companion_->sites_of(trace_, step.kernels))
-            slot->second.push_back(site ? number_of(site->op) : 0);
+        for (const auto& site : companion_->sites_of(trace_, step.kernels)) slot->second.push_back(site ? number_of(site->op) : 0);
         return slot->second;
     }
 

@@ -118,8 +118,8 @@ std::vector<std::uint32_t> GroupFinder::match_rules(FlowId v) const {
     for (std::uint32_t i = 0; i < rules_.groups.size(); ++i) {
         const GroupRule& rule = rules_.groups[i];
         if (!rule.ops.empty() && !matches_any(rule.ops, flow_.bare(v))) continue;
-        const bool weight_matches =
-            std::any_of(roles.begin(), roles.end(), [&](std::string_view role) { return matches_any(rule.weights, role); });
+        const bool weight_matches = std::any_of(roles.begin(), roles.end(),
+                                                [&](std::string_view role) { return matches_any(rule.weights, role); });
         if (!rule.weights.empty() && !weight_matches) continue;
         matching.push_back(i);
     }
@@ -242,7 +242,8 @@ void GroupFinder::find_stream() {
         } else if (adds_two_values(v)) {
             // Where norms come after the branches, what they return is the stream.
             const bool joins = std::any_of(arguments.begin(), arguments.end(), [&](FlowId a) {
-                return on_stream_[a] != 0 || verdicts_[a].layer != verdicts_[v].layer || (labels_[a].known && labels_[a].group == Group::norm);
+                return on_stream_[a] != 0 || verdicts_[a].layer != verdicts_[v].layer ||
+                       (labels_[a].known && labels_[a].group == Group::norm);
             });
             on_stream_[v] = joins ? 1 : 0;
         }

@@ -65,13 +65,13 @@ private:
     std::vector<std::uint8_t> several_before_;
     std::vector<std::uint8_t> several_after_;
     std::vector<std::uint8_t> on_stream_;
-    std::vector<GroupLabel> before_;  ///< label of the nearest labelled vertices that it depends on
-    std::vector<GroupLabel> after_;   ///< of those that depend on it
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> matches_;      ///< by op and weights: rules that match
-    std::vector<std::uint32_t> weights_begin_;                                   ///< per vertex, into weights_
-    std::vector<FlowId> weights_;                                                ///< that an op uses: the first few
-    std::vector<std::string_view> features_;                                     ///< distinct roles of weights, and ops
-    std::vector<std::vector<std::uint8_t>> has_feature_;                         ///< per layer slot and feature; none at the end are left out
+    std::vector<GroupLabel> before_;                                         ///< label of the nearest labelled vertices that it depends on
+    std::vector<GroupLabel> after_;                                          ///< of those that depend on it
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> matches_;  ///< by op and weights: rules that match
+    std::vector<std::uint32_t> weights_begin_;                               ///< per vertex, into weights_
+    std::vector<FlowId> weights_;                                            ///< that an op uses: the first few
+    std::vector<std::string_view> features_;                                 ///< distinct roles of weights, and ops
+    std::vector<std::vector<std::uint8_t>> has_feature_;                     ///< per layer slot and feature; none at the end are left out
     struct WantedFeatures {
         std::vector<std::uint32_t> features;  ///< any of these allows the rule
         bool is_known = false;

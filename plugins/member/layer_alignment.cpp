@@ -267,7 +267,8 @@ void LayerSolver::step_to_arguments(Pair pair, LayerIndex here, LayerIndex there
             seen_here_[a] = alignment_;
             queue.push_back({a, b});
             learn_from({a, b}, here, there);
-        } else if (there < here && (undecided(b) || is_made_outside(b)) && !flow_.is_number(b) && brings_earlier_layer(a, here) && up_[b] < up_[a]) {
+        } else if (there < here && (undecided(b) || is_made_outside(b)) && !flow_.is_number(b) && brings_earlier_layer(a, here) &&
+                   up_[b] < up_[a]) {
             stream_in_[b] = 1;
         }
     }
@@ -444,7 +445,8 @@ void LayerSolver::spread_tests() {
     for (FlowId v = flow_.size(); v-- > 0;) {
         if (!undecided(v) || like_first_[v] != no_flow || tested_first_[v] != 0) continue;
         for (const FlowId user : flow_.users(v)) {
-            if (open_alike(user, v) && tested_first_[user] != 0 && like_first_[user] == no_flow && inner_match_[user] == 0) tested_first_[v] = 1;
+            if (open_alike(user, v) && tested_first_[user] != 0 && like_first_[user] == no_flow && inner_match_[user] == 0)
+                tested_first_[v] = 1;
         }
     }
 }

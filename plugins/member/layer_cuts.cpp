@@ -17,8 +17,7 @@ void LayerSolver::find_cuts() {
         if (!undecided(v) || layer == no_layer || flow_.op(v).is_check) continue;
         const bool at_border = down_[v] == none_below || down_[v] == layer + 1 || !same_stack(layer, down_[v]);
         const auto sources = flow_.sources(v);
-        const bool continues = std::any_of(sources.begin(), sources.end(),
-                                           [&](FlowId s) { return in_region[s] != 0 && up_[s] == layer; });
+        const bool continues = std::any_of(sources.begin(), sources.end(), [&](FlowId s) { return in_region[s] != 0 && up_[s] == layer; });
         if (!at_border && !continues) continue;
         in_region[v] = 1;
         regions[static_cast<std::size_t>(layer)].push_back(v);

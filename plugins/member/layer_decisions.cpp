@@ -101,7 +101,8 @@ void LayerSolver::transfer_to_ends() {
 
 void LayerSolver::decide_ends() {
     for (const Pair& pair : like_other_stack_) {
-        if (undecided(pair.here) && !decided(pair.here) && begins_first_[pair.there] != 0) decide(pair.here, down_[pair.here], Why::like_other_layers, pair.there);
+        if (undecided(pair.here) && !decided(pair.here) && begins_first_[pair.there] != 0)
+            decide(pair.here, down_[pair.here], Why::like_other_layers, pair.there);
     }
     find_joins();
     for (FlowId v = flow_.size(); v-- > 0;) {
@@ -125,7 +126,8 @@ void LayerSolver::decide_ends() {
 /// An input's size is read at the module's beginning, whoever asks for it.
 bool LayerSolver::is_size_of_input(FlowId v) const {
     const auto arguments = flow_.arguments(v);
-    return flow_.op(v).reads_size && !arguments.empty() && flow_.kind(arguments[0]) == VertexKind::placeholder && constant_[arguments[0]] == 0;
+    return flow_.op(v).reads_size && !arguments.empty() && flow_.kind(arguments[0]) == VertexKind::placeholder &&
+           constant_[arguments[0]] == 0;
 }
 
 /// True if v is read by the only layer of its kind, such as the one attention layer among state-space layers: the next use of the
@@ -384,9 +386,8 @@ bool LayerSolver::is_only_joined(FlowId value) const {
     return !users.empty() && std::all_of(users.begin(), users.end(), [&](FlowId user) {
         if (through_[user] != user) return is_only_joined(user);
         const auto sources = flow_.sources(user);
-        return std::count_if(sources.begin(), sources.end(), [&](FlowId s) {
-                   return constant_[s] == 0 && !flow_.is_number(s) && is_op(s);
-               }) >= 2;
+        return std::count_if(sources.begin(), sources.end(),
+                             [&](FlowId s) { return constant_[s] == 0 && !flow_.is_number(s) && is_op(s); }) >= 2;
     });
 }
 

@@ -15,7 +15,7 @@ namespace adpipe::member {
 struct LayerName {
     std::uint32_t container = 0;  ///< index into LayerNames::containers()
     LayerId layer = 0;
-    std::string_view role;        ///< the name after the layer's number: the same in every layer; may be empty
+    std::string_view role;  ///< the name after the layer's number: the same in every layer; may be empty
 };
 
 /// A module that holds numbered layers, such as "model_layers".

@@ -84,7 +84,8 @@ void LayerSolver::find_reused_weights() {
         const auto users = flow_.users(v);
         for (std::size_t i = 0; i < users.size() && uses[v] < 2; ++i) {
             if (i > 0 && users[i] == users[i - 1]) continue;
-            if (is_op(users[i])) uses[v] = static_cast<std::uint8_t>(std::min(2, uses[v] + (constant_[users[i]] != 0 ? uses[users[i]] : 1)));
+            if (is_op(users[i]))
+                uses[v] = static_cast<std::uint8_t>(std::min(2, uses[v] + (constant_[users[i]] != 0 ? uses[users[i]] : 1)));
         }
         any = any || uses[v] > 1;
     }
@@ -265,7 +266,8 @@ void LayerSolver::settle_named() {
         } else if (evidence.kind == Evidence::Kind::once && up_values_[v] == no_layer) {
             decide(v, no_layer, Why::metadata);
         } else if (evidence.kind == Evidence::Kind::outside) {
-            const bool enters_stack = up_[v] != no_layer && down_[v] != none_below && !same_stack(up_[v], down_[v]) && same_stack(evidence.layer, down_[v]);
+            const bool enters_stack = up_[v] != no_layer && down_[v] != none_below && !same_stack(up_[v], down_[v]) &&
+                                      same_stack(evidence.layer, down_[v]);
             if (up_[v] == no_layer || enters_stack) decide(v, no_layer, Why::named);
             else if (down_[v] == none_below) decide(v, count_ + up_[v], Why::named);
         }

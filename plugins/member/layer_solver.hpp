@@ -14,46 +14,46 @@ namespace adpipe::member {
 /// Why a vertex is where it is.
 enum class Why : std::uint8_t {
     nothing,
-    uses_weight,         ///< `about`: the weight
-    made_of_weights,     ///< computed from weights alone; `about`: the weight
-    named,               ///< its name, or the module path in the text, says so
-    inside,              ///< depends on the layer and the layer depends on it; `about`, `about_end`: uses of weights before and after
-    shared,              ///< read by several layers; `count`
-    feeds_shared,        ///< needed for something that is shared
-    loop_index,          ///< picks the layer's part with the layer's number: done by the loop over the layers
-    per_layer,           ///< every layer has its own, at the same place
-    only_user,           ///< read by this layer alone
-    like_first_layer,    ///< the first layer, which has no layer before it, has the same there
-    like_last_layer,     ///< the last layer, which has no layer after it, has the same there
-    like_other_layers,   ///< settled in other layers, which look alike
-    before_cut,          ///< not after the value that carries the layer to the next; `about`: that value
-    after_cut,           ///< after that value
-    between_layers,      ///< added between two layers, in neither's pattern
-    feeds_between,       ///< needed only for what lies between two layers
-    first_reader,        ///< an input of which each layer has one, but which later layers read too
-    joins_branch,        ///< adds the last layer's branch to what the layer had before
-    users_in_layer,      ///< all that reads it is in this layer
-    result_of,           ///< one of several results of `about`
-    residual_sum,        ///< the sum that a fused add and norm returns beside the normed value
-    checks,              ///< only checks a value, for `about`, which uses it next
-    dead_end,            ///< nothing reads it; made by this layer
-    side_result,         ///< leaves the model from this layer
-    before_layers,       ///< no layer comes before it
-    after_layers,        ///< no layer comes after it
-    no_layers,           ///< the module has no numbered layers
-    metadata,            ///< an op that prepares what all layers read
-    brackets,            ///< an auxiliary-stream marker
+    uses_weight,        ///< `about`: the weight
+    made_of_weights,    ///< computed from weights alone; `about`: the weight
+    named,              ///< its name, or the module path in the text, says so
+    inside,             ///< depends on the layer and the layer depends on it; `about`, `about_end`: uses of weights before and after
+    shared,             ///< read by several layers; `count`
+    feeds_shared,       ///< needed for something that is shared
+    loop_index,         ///< picks the layer's part with the layer's number: done by the loop over the layers
+    per_layer,          ///< every layer has its own, at the same place
+    only_user,          ///< read by this layer alone
+    like_first_layer,   ///< the first layer, which has no layer before it, has the same there
+    like_last_layer,    ///< the last layer, which has no layer after it, has the same there
+    like_other_layers,  ///< settled in other layers, which look alike
+    before_cut,         ///< not after the value that carries the layer to the next; `about`: that value
+    after_cut,          ///< after that value
+    between_layers,     ///< added between two layers, in neither's pattern
+    feeds_between,      ///< needed only for what lies between two layers
+    first_reader,       ///< an input of which each layer has one, but which later layers read too
+    joins_branch,       ///< adds the last layer's branch to what the layer had before
+    users_in_layer,     ///< all that reads it is in this layer
+    result_of,          ///< one of several results of `about`
+    residual_sum,       ///< the sum that a fused add and norm returns beside the normed value
+    checks,             ///< only checks a value, for `about`, which uses it next
+    dead_end,           ///< nothing reads it; made by this layer
+    side_result,        ///< leaves the model from this layer
+    before_layers,      ///< no layer comes before it
+    after_layers,       ///< no layer comes after it
+    no_layers,          ///< the module has no numbered layers
+    metadata,           ///< an op that prepares what all layers read
+    brackets,           ///< an auxiliary-stream marker
 };
 
 struct Verdict {
-    LayerIndex layer = no_layer;     ///< no_layer: before the layers; >= number of layers: after layer (layer - number of layers)
-    LayerIndex also = no_layer;      ///< another layer that it serves
+    LayerIndex layer = no_layer;  ///< no_layer: before the layers; >= number of layers: after layer (layer - number of layers)
+    LayerIndex also = no_layer;   ///< another layer that it serves
     Why why = Why::nothing;
     bool certain = true;
     FlowId about = no_flow;
     FlowId about_end = no_flow;
     std::uint32_t count = 0;
-    LayerIndex near = no_layer;      ///< a layer that depends on it, or that it depends on: tells the stack of what is in no layer
+    LayerIndex near = no_layer;  ///< a layer that depends on it, or that it depends on: tells the stack of what is in no layer
 };
 
 /// What module paths in names count for.
@@ -113,9 +113,7 @@ private:
     /// The layer that v's name tells, in the run that v can be in.
     LayerIndex named_layer(FlowId v) const { return table_.run_after(evidence_.of[v].layer, up_[v]); }
     /// Weights of one layer both before and after it.
-    bool is_inside(FlowId v) const {
-        return nearest_up_[v].layer != no_layer && nearest_up_[v].layer == nearest_down_[v].layer;
-    }
+    bool is_inside(FlowId v) const { return nearest_up_[v].layer != no_layer && nearest_up_[v].layer == nearest_down_[v].layer; }
     void settle_certain();
     void settle_named();
     void sweep_results();
@@ -197,70 +195,70 @@ private:
     bool out_of_order_ = false;
 
     // Per vertex.
-    std::vector<std::uint8_t> constant_;         ///< made of weights alone
-    std::vector<FlowId> made_outside_;           ///< ops that are made of weights of no layer alone
-    std::vector<LayerIndex> weight_layer_;       ///< of a constant: the layer of the weights that it is made of
-    std::vector<std::uint64_t> role_;            ///< of a constant: hash of how it is made
-    std::vector<std::uint8_t> reused_;           ///< of a constant: several ops use the weights that it is made of; empty if none is
-    std::vector<std::uint8_t> foreign_call_;     ///< of an op: another layer than the weight's calls it; empty if no weight is reused
-    std::vector<LayerIndex> own_;                ///< of an op: the layer whose weights it uses
-    std::vector<LayerIndex> up_;                 ///< highest layer among the weights that it or its ancestors use
-    std::vector<LayerIndex> down_;               ///< lowest layer among those that it or its descendants use
-    std::vector<LayerIndex> up_values_;          ///< as up_, but not through sizes
+    std::vector<std::uint8_t> constant_;      ///< made of weights alone
+    std::vector<FlowId> made_outside_;        ///< ops that are made of weights of no layer alone
+    std::vector<LayerIndex> weight_layer_;    ///< of a constant: the layer of the weights that it is made of
+    std::vector<std::uint64_t> role_;         ///< of a constant: hash of how it is made
+    std::vector<std::uint8_t> reused_;        ///< of a constant: several ops use the weights that it is made of; empty if none is
+    std::vector<std::uint8_t> foreign_call_;  ///< of an op: another layer than the weight's calls it; empty if no weight is reused
+    std::vector<LayerIndex> own_;             ///< of an op: the layer whose weights it uses
+    std::vector<LayerIndex> up_;              ///< highest layer among the weights that it or its ancestors use
+    std::vector<LayerIndex> down_;            ///< lowest layer among those that it or its descendants use
+    std::vector<LayerIndex> up_values_;       ///< as up_, but not through sizes
     struct KnownUses {
         LayerIndex layer = no_layer;
         std::uint32_t begin = 0;  ///< into uses_
         std::uint32_t end = 0;
     };
     std::span<const Use> uses_in(const KnownUses& known) const { return {uses_.data() + known.begin, uses_.data() + known.end}; }
-    std::vector<std::uint32_t> known_uses_of_;   ///< index into known_uses_, or 0
+    std::vector<std::uint32_t> known_uses_of_;  ///< index into known_uses_, or 0
     std::vector<KnownUses> known_uses_;
     std::vector<Use> uses_;
     struct WeightUse {
         LayerIndex layer;
         FlowId use;
     };
-    std::vector<WeightUse> nearest_up_;          ///< as up_, without names: the layer, and an op that uses its weights
+    std::vector<WeightUse> nearest_up_;  ///< as up_, without names: the layer, and an op that uses its weights
     std::vector<WeightUse> nearest_down_;
-    std::vector<std::uint8_t> open_;             ///< an op that the sweeps leave open
-    std::vector<LayerIndex> furthest_user_;      ///< highest layer that reads it, through open vertices
-    std::vector<std::uint8_t> outside_weight_;   ///< uses a weight of no layer
-    std::vector<std::uint8_t> leads_outside_;    ///< no layer depends on it, but a use of a weight of no layer does
-    std::vector<std::uint8_t> live_;             ///< the output depends on it
+    std::vector<std::uint8_t> open_;            ///< an op that the sweeps leave open
+    std::vector<LayerIndex> furthest_user_;     ///< highest layer that reads it, through open vertices
+    std::vector<std::uint8_t> outside_weight_;  ///< uses a weight of no layer
+    std::vector<std::uint8_t> leads_outside_;   ///< no layer depends on it, but a use of a weight of no layer does
+    std::vector<std::uint8_t> live_;            ///< the output depends on it
 
     // Repetition.
-    std::vector<FlowId> through_;                ///< what an identity op stands for; of others, themselves
+    std::vector<FlowId> through_;  ///< what an identity op stands for; of others, themselves
     static constexpr std::size_t hash_depth = 3;
     std::array<std::vector<std::uint64_t>, hash_depth> follows_;  ///< hash of what becomes of the value in so many steps
-    std::vector<std::vector<Anchor>> anchors_;   ///< per layer, uses of weights by role
-    std::vector<std::uint32_t> seen_here_;       ///< per vertex: last alignment that reached it
+    std::vector<std::vector<Anchor>> anchors_;                    ///< per layer, uses of weights by role
+    std::vector<std::uint32_t> seen_here_;                        ///< per vertex: last alignment that reached it
     std::uint32_t alignment_ = 0;
-    std::vector<std::uint8_t> single_role_;      ///< uses a weight whose like no other layer of the stack has
+    std::vector<std::uint8_t> single_role_;  ///< uses a weight whose like no other layer of the stack has
     std::vector<std::uint8_t> shared_;
     std::vector<std::uint8_t> loop_index_;
-    std::vector<std::uint8_t> stream_in_;        ///< stands in the first layer where others have the layer before
-    std::vector<std::uint8_t> tested_first_;     ///< was compared with the first layer
+    std::vector<std::uint8_t> stream_in_;     ///< stands in the first layer where others have the layer before
+    std::vector<std::uint8_t> tested_first_;  ///< was compared with the first layer
     std::vector<std::uint8_t> tested_last_;
-    std::vector<std::uint8_t> inner_match_;      ///< looks like the inside of the first layer: says nothing about the border
+    std::vector<std::uint8_t> inner_match_;  ///< looks like the inside of the first layer: says nothing about the border
     std::vector<std::uint8_t> between_;
-    std::vector<FlowId> like_first_;             ///< its counterpart in the first layer
-    std::vector<LayerIndex> like_first_layer_;   ///< the layer it was reached from
+    std::vector<FlowId> like_first_;            ///< its counterpart in the first layer
+    std::vector<LayerIndex> like_first_layer_;  ///< the layer it was reached from
     std::vector<FlowId> like_last_;
-    std::vector<std::uint8_t> begins_first_;     ///< other layers begin with the like, so that it begins the first layer of its stack
-    std::vector<Pair> like_other_stack_;         ///< in the only layer of a stack, what looks like the beginning of another stack's first layer
-    std::vector<LayerIndex> per_layer_;          ///< the layer whose own it is, or no_layer
-    std::vector<Pair> equals_;                   ///< per-layer counterparts
+    std::vector<std::uint8_t> begins_first_;  ///< other layers begin with the like, so that it begins the first layer of its stack
+    std::vector<Pair> like_other_stack_;  ///< in the only layer of a stack, what looks like the beginning of another stack's first layer
+    std::vector<LayerIndex> per_layer_;   ///< the layer whose own it is, or no_layer
+    std::vector<Pair> equals_;            ///< per-layer counterparts
 
-    std::set<LayerIndex> end_settled_;           ///< last layers whose last sum looks like that of others
+    std::set<LayerIndex> end_settled_;  ///< last layers whose last sum looks like that of others
     static constexpr std::uint8_t joined_by_sum = 1;
     static constexpr std::uint8_t joined_by_fused_end = 2;
-    std::vector<std::uint8_t> joins_later_;      ///< adds a branch to the stream, or leads to what does
-    std::set<FlowId> per_layer_inputs_;          ///< inputs of which each layer has one
+    std::vector<std::uint8_t> joins_later_;  ///< adds a branch to the stream, or leads to what does
+    std::set<FlowId> per_layer_inputs_;      ///< inputs of which each layer has one
 
     // Cuts.
     std::vector<std::uint8_t> after_cut_;
-    std::vector<std::uint8_t> behind_join_;      ///< all that the layer brings to it comes through one open value
-    std::vector<FlowId> cut_of_;                 ///< per vertex of a region: the value that carries the layer to the next
+    std::vector<std::uint8_t> behind_join_;  ///< all that the layer brings to it comes through one open value
+    std::vector<FlowId> cut_of_;             ///< per vertex of a region: the value that carries the layer to the next
 };
 
 }  // namespace adpipe::member

@@ -79,7 +79,8 @@ void find_kinds(const GraphModel& graph, Layers& layers) {
     }
 }
 
-void check_direction(const GraphModel& graph, const Layers& layers, const std::set<TextId>& repeated_stacks, std::vector<Diagnostic>& notes) {
+void check_direction(const GraphModel& graph, const Layers& layers, const std::set<TextId>& repeated_stacks,
+                     std::vector<Diagnostic>& notes) {
     Diagnostic warning;
     warning.severity = Severity::warning;
     warning.code = "ADP-MEMBER-005";
@@ -153,7 +154,8 @@ void summarize_layers(const GraphModel& graph, Layers& layers) {
     find_kinds(graph, layers);
 }
 
-void check_invariants(const GraphModel& graph, const Layers& layers, const std::set<TextId>& repeated_stacks, std::vector<Diagnostic>& notes) {
+void check_invariants(const GraphModel& graph, const Layers& layers, const std::set<TextId>& repeated_stacks,
+                      std::vector<Diagnostic>& notes) {
     check_direction(graph, layers, repeated_stacks, notes);
     check_numbers(graph, layers, notes);
 }

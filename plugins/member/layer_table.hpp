@@ -62,7 +62,9 @@ public:
         return layer;
     }
     /// True for two runs of one layer.
-    bool same_layer(LayerIndex a, LayerIndex b) const { return layer(a).container == layer(b).container && layer(a).number == layer(b).number; }
+    bool same_layer(LayerIndex a, LayerIndex b) const {
+        return layer(a).container == layer(b).container && layer(a).number == layer(b).number;
+    }
     /// True if layers of the container run several times.
     bool runs_again(std::uint32_t container) const;
     /// Stacks in the order of computation.

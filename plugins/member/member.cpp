@@ -72,10 +72,10 @@ public:
     static constexpr std::array inputs = graph_input;
     static constexpr std::array outputs = layers_output;
     static constexpr auto options() {
-        return std::array{
-            option<&Options::rules>("rules", "A rules file for the model family, read after the common one."),
-            option<&Options::names>("names", "Whether module paths in names of nodes count where the dataflow leaves a choice.",
-                                    {.choices = "use|ignore"})};
+        return std::array{option<&Options::rules>("rules", "A rules file for the model family, read after the common one."),
+                          option<&Options::names>("names",
+                                                  "Whether module paths in names of nodes count where the dataflow leaves a choice.",
+                                                  {.choices = "use|ignore"})};
     }
 
     explicit MemberDataflow(Options given)

@@ -114,8 +114,7 @@ private:
     }
 
     bool is_table(const Vertex& vertex) const {
-        return (vertex.kind == VertexKind::weight || vertex.kind == VertexKind::placeholder) &&
-               matches_any(rules_.tables, vertex.name);
+        return (vertex.kind == VertexKind::weight || vertex.kind == VertexKind::placeholder) && matches_any(rules_.tables, vertex.name);
     }
 
     void add_name(Root& root, FlowId v, const Vertex& vertex) {
@@ -181,7 +180,9 @@ private:
             Diagnostic note;
             note.severity = Severity::note;
             note.code = "ADP-MEMBER-008";
-            note.message.append("the model goes through ").append(containers[i].path).append(" several times; each layer holds all of its runs");
+            note.message.append("the model goes through ")
+                .append(containers[i].path)
+                .append(" several times; each layer holds all of its runs");
             note.where.file = graph_.source().string();
             notes_.push_back(std::move(note));
         }

@@ -50,9 +50,9 @@ bool is_identity(std::string_view bare) noexcept {
 
 bool is_view(std::string_view bare) noexcept {
     static constexpr std::array<std::string_view, 25> views{
-        "alias",   "as_strided", "chunk",   "detach",  "diagonal",         "expand",  "expand_as", "flatten",   "getitem",
-        "narrow",  "permute",    "reshape", "select",  "slice",            "split",   "split_with_sizes", "squeeze", "t",
-        "transpose", "unbind",   "unflatten", "unsqueeze", "view",         "view_as", "view_dtype"};
+        "alias",     "as_strided", "chunk",     "detach",    "diagonal", "expand",  "expand_as",        "flatten", "getitem",
+        "narrow",    "permute",    "reshape",   "select",    "slice",    "split",   "split_with_sizes", "squeeze", "t",
+        "transpose", "unbind",     "unflatten", "unsqueeze", "view",     "view_as", "view_dtype"};
     return is_one_of(views, bare) || contains(bare, "stream_passthrough");
 }
 
@@ -73,13 +73,13 @@ bool is_cast(std::string_view bare) noexcept {
 }
 
 bool is_number_arithmetic(std::string_view bare) noexcept {
-    static constexpr std::array<std::string_view, 15> arithmetic{"add", "ceil", "floor", "floordiv", "ge",  "max",    "min",    "mod",
+    static constexpr std::array<std::string_view, 15> arithmetic{"add", "ceil", "floor", "floordiv", "ge",      "max",     "min",    "mod",
                                                                  "mul", "neg",  "pow",   "sub",      "sym_max", "sym_min", "truediv"};
     return is_one_of(arithmetic, bare);
 }
 
 bool is_shape_only(std::string_view bare) noexcept {
-    static constexpr std::array<std::string_view, 12> moves{"_to_copy", "_unsafe_view", "cat",  "clone",   "contiguous", "copy_",
+    static constexpr std::array<std::string_view, 12> moves{"_to_copy", "_unsafe_view", "cat",    "clone", "contiguous", "copy_",
                                                             "expand",   "float",        "repeat", "stack", "to",         "type_as"};
     return is_view(bare) || is_one_of(moves, bare) || reads_size(bare);
 }

@@ -12,8 +12,8 @@ namespace adpipe::member {
 struct OpFacts {
     OpFacts(std::string_view op, VertexKind kind);
 
-    std::string_view bare;            ///< without namespace and overload; empty for what is no op
-    std::uint64_t hash;               ///< of the op with namespace and overload
+    std::string_view bare;                   ///< without namespace and overload; empty for what is no op
+    std::uint64_t hash;                      ///< of the op with namespace and overload
     std::span<const std::uint8_t> in_place;  ///< positions of the arguments that it writes
     bool is_view;
     bool is_check;

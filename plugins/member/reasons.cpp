@@ -30,7 +30,8 @@ std::string join(std::initializer_list<std::string_view> parts) {
 ReasonWriter::ReasonWriter(const FlowGraph& flow, const LayerTable& table, const LayerNames& names, Layers& layers)
     : flow_(flow), table_(table), names_(names), layers_(layers), weight_uses_(flow.size()) {
     layer_phrases_.emplace_back("the prologue");
-    for (LayerIndex layer = 0; layer < table.size(); ++layer) layer_phrases_.push_back("layer " + std::to_string(table.layer(layer).number));
+    for (LayerIndex layer = 0; layer < table.size(); ++layer)
+        layer_phrases_.push_back("layer " + std::to_string(table.layer(layer).number));
     layer_phrases_.emplace_back("the epilogue");
 }
 
@@ -98,8 +99,10 @@ std::string ReasonWriter::phrase(FlowId v, const Verdict& verdict) {
         case Why::like_first_layer: return join({"begins ", layer, " as ", about, " begins the first"});
         case Why::like_last_layer: return join({"ends ", layer, " as ", about, " ends the last"});
         case Why::like_other_layers: return join({"at the place of ", about, " in its layer"});
-        case Why::before_cut: return about.empty() ? join({"after the weights of ", layer}) : join({"up to ", about, ", which carries ", layer, " on"});
-        case Why::after_cut: return about.empty() ? join({"before the weights of ", layer}) : join({"after ", about, ", which carries the layer before on"});
+        case Why::before_cut:
+            return about.empty() ? join({"after the weights of ", layer}) : join({"up to ", about, ", which carries ", layer, " on"});
+        case Why::after_cut:
+            return about.empty() ? join({"before the weights of ", layer}) : join({"after ", about, ", which carries the layer before on"});
         case Why::between_layers: return "added between two layers";
         case Why::feeds_between: return "needed only for what is added between layers";
         case Why::users_in_layer: return join({"all that reads it is in ", layer});

@@ -38,8 +38,8 @@ private:
     const LayerTable& table_;
     const LayerNames& names_;
     Layers& layers_;
-    std::vector<std::string> layer_phrases_;        ///< "the prologue", one per layer, "the epilogue"
-    std::vector<WeightUse> weight_uses_;            ///< per flow vertex; of those asked for so far
+    std::vector<std::string> layer_phrases_;               ///< "the prologue", one per layer, "the epilogue"
+    std::vector<WeightUse> weight_uses_;                   ///< per flow vertex; of those asked for so far
     std::unordered_map<LayerIndex, TextId> weight_texts_;  ///< by layer: what to say of its weights
 };
 

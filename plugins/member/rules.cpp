@@ -34,7 +34,9 @@ public:
             else if (key == "once_ops") append(entry.second, rules_.once_ops);
             else if (key == "tables") append(entry.second, rules_.tables);
             else if (key == "groups") read_groups(entry.second);
-            else fail(entry.first, "unknown key `" + key + "`; known are layer_words, module_names, weight_endings, once_ops, tables, groups");
+            else
+                fail(entry.first,
+                     "unknown key `" + key + "`; known are layer_words, module_names, weight_endings, once_ops, tables, groups");
         }
     }
 

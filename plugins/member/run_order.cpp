@@ -107,7 +107,8 @@ std::vector<LayerIndex> sorted_by_flow(const std::vector<LayerIndex>& layers, co
 /// after a later one.
 class RunCounter {
 public:
-    RunCounter(const Stacks& stacks, LayerIndex layers) : stack_of_(static_cast<std::size_t>(layers)), place_of_(stack_of_), runs_(stacks.size()) {
+    RunCounter(const Stacks& stacks, LayerIndex layers)
+        : stack_of_(static_cast<std::size_t>(layers)), place_of_(stack_of_), runs_(stacks.size()) {
         for (std::size_t i = 0; i < stacks.size(); ++i) {
             for (std::size_t k = 0; k < stacks[i].size(); ++k) {
                 stack_of_[static_cast<std::size_t>(stacks[i][k])] = i;

@@ -71,9 +71,8 @@ Layers vote(const GraphModel& graph, const std::vector<std::shared_ptr<const Lay
         member.stack = result.text_id(chosen.text(chosen.of[v].stack));
         member.sub_group = result.text_id(chosen.text(chosen.of[v].sub_group));
         member.reason = result.text_id(chosen.text(chosen.of[v].reason));
-        const bool all_agree = std::all_of(ballots.begin(), ballots.end(), [&](const std::shared_ptr<const Layers>& ballot) {
-            return agree(ballot->of[v], chosen.of[v]);
-        });
+        const bool all_agree = std::all_of(ballots.begin(), ballots.end(),
+                                           [&](const std::shared_ptr<const Layers>& ballot) { return agree(ballot->of[v], chosen.of[v]); });
         if (all_agree) continue;
         member.certain = false;
         if (++differences > shown_differences) continue;

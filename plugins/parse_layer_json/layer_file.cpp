@@ -119,7 +119,8 @@ Node read_node(FieldReader& reader, const Json& json, const std::string& where) 
     node.reason = reader.text(json, where, "x_reason", false);
     node.inputs = reader.texts(json, where, "inputs", false);
     reader.each(json, where, "weight_inputs", false, [&](const Json& weight, const std::string& at) {
-        node.weights.push_back({reader.name(weight, at, "name"), weight.is_object() ? reader.text(weight, at, "shape", false) : std::string{},
+        node.weights.push_back({reader.name(weight, at, "name"),
+                                weight.is_object() ? reader.text(weight, at, "shape", false) : std::string{},
                                 weight.is_object() ? reader.text(weight, at, "dtype", false) : std::string{}});
     });
     read_kernels(reader, json, where, node);
@@ -150,7 +151,8 @@ Json parse(const std::filesystem::path& path, std::string_view text) {
         const std::string_view before = text.substr(0, std::min(text.size(), error.byte == 0 ? 0 : error.byte - 1));
         diagnostic.where.line = static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n') + 1);
         diagnostic.where.column = static_cast<std::uint32_t>(before.size() - (before.rfind('\n') + 1) + 1);  // npos + 1 is 0
-        diagnostic.message = before.size() == text.size() ? "this is no whole JSON: the text ends here" : "this is no JSON: what stands here is not expected";
+        diagnostic.message = before.size() == text.size() ? "this is no whole JSON: the text ends here"
+                                                          : "this is no JSON: what stands here is not expected";
         diagnostic.hint = "was the run that wrote it cut off?";
         throw Error(std::move(diagnostic));
     } catch (const Json::exception&) {  // a number beyond double
@@ -173,7 +175,8 @@ LayerFile read_layer_file(const std::filesystem::path& path, std::string_view te
     file.source_file = reader.text(json, "", "source_file", false);
     file.module = reader.text(json, "", "x_module", false);
     file.hands_on = reader.texts(json, "", "x_boundary_out", false);
-    reader.each(json, "", "nodes", true, [&](const Json& node, const std::string& at) { file.nodes.push_back(read_node(reader, node, at)); });
+    reader.each(json, "", "nodes", true,
+                [&](const Json& node, const std::string& at) { file.nodes.push_back(read_node(reader, node, at)); });
     reader.each(json, "", "edges", false, [&](const Json& edge, const std::string& at) {
         Link link{reader.text(edge, at, "from", true), {}, false};
         if (!edge.is_object()) return;
@@ -190,7 +193,8 @@ LayerFile read_layer_file(const std::filesystem::path& path, std::string_view te
         external.dtype = reader.text(input, at, "x_dtype", false);
         file.inputs.push_back(std::move(external));
     });
-    if (json.count("nodes") != 0 && json["nodes"].is_array() && file.nodes.empty()) reader.note("nodes is empty: there is nothing in this layer");
+    if (json.count("nodes") != 0 && json["nodes"].is_array() && file.nodes.empty())
+        reader.note("nodes is empty: there is nothing in this layer");
     reader.throw_if_any();
     return file;
 }

@@ -32,7 +32,7 @@ struct Node {
     std::string reason;  ///< "x_reason"; empty if the file has none
     std::vector<std::string> inputs;
     std::vector<Weight> weights;
-    double kernel_us = 0;          ///< sum of the durations of its kernels
+    double kernel_us = 0;  ///< sum of the durations of its kernels
     std::uint32_t kernel_count = 0;
 };
 

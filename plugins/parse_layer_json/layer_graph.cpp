@@ -51,12 +51,14 @@ private:
 
     void learn_names() {
         for (std::size_t i = 0; i < file_.nodes.size(); ++i) {
-            if (!node_.emplace(file_.nodes[i].id, i).second) fault("ADP-LJ-003", fmt::format("nodes[{}]: the id \"{}\" is there already", i, file_.nodes[i].id));
+            if (!node_.emplace(file_.nodes[i].id, i).second)
+                fault("ADP-LJ-003", fmt::format("nodes[{}]: the id \"{}\" is there already", i, file_.nodes[i].id));
         }
         std::set<std::string_view> inputs;
         for (std::size_t i = 0; i < file_.inputs.size(); ++i) {
             const std::string& id = file_.inputs[i].id;
-            if (node_.count(id) != 0 || !inputs.insert(id).second) fault("ADP-LJ-003", fmt::format("external_inputs[{}]: the id \"{}\" is there already", i, id));
+            if (node_.count(id) != 0 || !inputs.insert(id).second)
+                fault("ADP-LJ-003", fmt::format("external_inputs[{}]: the id \"{}\" is there already", i, id));
         }
         known_ = std::move(inputs);
         for (const Node& node : file_.nodes) {
@@ -64,7 +66,8 @@ private:
             for (const Weight& weight : node.weights) weights_.insert(weight.name);
         }
         for (std::size_t i = 0; i < file_.nodes.size(); ++i) {
-            if (weights_.count(file_.nodes[i].id) != 0) fault("ADP-LJ-003", fmt::format("nodes[{}]: the id \"{}\" is a weight's as well", i, file_.nodes[i].id));
+            if (weights_.count(file_.nodes[i].id) != 0)
+                fault("ADP-LJ-003", fmt::format("nodes[{}]: the id \"{}\" is a weight's as well", i, file_.nodes[i].id));
         }
     }
 
@@ -73,7 +76,8 @@ private:
             if (known_.count(id) == 0) fault("ADP-LJ-004", fmt::format("{}: \"{}\" is neither a node nor an external input", where, id));
         };
         for (std::size_t i = 0; i < file_.nodes.size(); ++i) {
-            for (std::size_t k = 0; k < file_.nodes[i].inputs.size(); ++k) check(file_.nodes[i].inputs[k], fmt::format("nodes[{}].inputs[{}]", i, k));
+            for (std::size_t k = 0; k < file_.nodes[i].inputs.size(); ++k)
+                check(file_.nodes[i].inputs[k], fmt::format("nodes[{}].inputs[{}]", i, k));
         }
         for (std::size_t i = 0; i < file_.links.size(); ++i) {
             check(file_.links[i].from, fmt::format("edges[{}].from", i));
@@ -113,11 +117,13 @@ private:
         if (order.size() == file_.nodes.size()) return order;
         const auto stuck = std::find_if(missing.begin(), missing.end(), [](std::size_t count) { return count > 0; });
         const auto i = static_cast<std::size_t>(stuck - missing.begin());
-        fault("ADP-LJ-005", fmt::format("the nodes wait for each other in a circle; nodes[{}], \"{}\", is in it or behind it", i, file_.nodes[i].id));
+        fault("ADP-LJ-005",
+              fmt::format("the nodes wait for each other in a circle; nodes[{}], \"{}\", is in it or behind it", i, file_.nodes[i].id));
         throw Error(std::move(faults_));
     }
 
-    VertexId add_vertex(VertexKind kind, const std::string& name, const std::string& op, const std::string& shape, const std::string& dtype) {
+    VertexId add_vertex(VertexKind kind, const std::string& name, const std::string& op, const std::string& shape,
+                        const std::string& dtype) {
         Vertex vertex;
         vertex.kind = kind;
         vertex.name = builder_.intern(name);
@@ -160,7 +166,8 @@ private:
     }
 
     static Group group_named(std::string_view name) {
-        constexpr std::array<Group, 8> all{Group::other, Group::norm, Group::attention, Group::mla, Group::moe, Group::mlp, Group::mamba, Group::gdn};
+        constexpr std::array<Group, 8> all{Group::other, Group::norm, Group::attention, Group::mla,
+                                           Group::moe,   Group::mlp,  Group::mamba,     Group::gdn};
         const auto found = std::find_if(all.begin(), all.end(), [&](Group group) { return group_text(group) == name; });
         return found == all.end() ? Group::other : *found;
     }
@@ -171,7 +178,8 @@ private:
         if (label.substr(0, before.size()) != before) return layer_input;
         LayerId number = layer_input;
         const auto [end, error] = std::from_chars(label.data() + before.size(), label.data() + label.size(), number);
-        const bool is_residual = error == std::errc{} && std::string_view{end, static_cast<std::size_t>(label.data() + label.size() - end)} == " residual output";
+        const bool is_residual = error == std::errc{} &&
+                                 std::string_view{end, static_cast<std::size_t>(label.data() + label.size() - end)} == " residual output";
         return is_residual && number >= 0 ? number : layer_input;
     }
 

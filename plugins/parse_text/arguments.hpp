@@ -66,8 +66,7 @@ inline const char* skip_quoted(const char* at, const char* end) noexcept {
 template <class Resolve>
 class ListReader {
 public:
-    ListReader(Arguments& arguments, Fault& fault, Resolve resolve)
-        : arguments_(arguments), fault_(fault), resolve_(resolve) {}
+    ListReader(Arguments& arguments, Fault& fault, Resolve resolve) : arguments_(arguments), fault_(fault), resolve_(resolve) {}
 
     /// Reads from the opening bracket at `at`, or from the word before it. Gives the place after the closing bracket, or nullptr and a
     /// fault.
@@ -114,9 +113,10 @@ private:
             case '}': return close(at);
             case '\'':
             case '"': return take_text(at, skip_quoted(at, end_), "this quote is never closed");
-            case '<': return at + 1 != end_ && (at[1] == ' ' || at[1] == '=')
-                                 ? at + 1
-                                 : take_text(at, skip_angle_brackets(at, end_), "this '<' is never closed");
+            case '<':
+                return at + 1 != end_ && (at[1] == ' ' || at[1] == '=')
+                           ? at + 1
+                           : take_text(at, skip_angle_brackets(at, end_), "this '<' is never closed");
             case ',':
             case ' ':
             case '\t':

@@ -14,9 +14,7 @@ namespace {
 
 constexpr std::string_view type_mark = " : ";
 
-bool at_type_mark(const char* at, const char* end) {
-    return end - at >= 3 && at[0] == ' ' && at[1] == ':' && at[2] == ' ';
-}
+bool at_type_mark(const char* at, const char* end) { return end - at >= 3 && at[0] == ' ' && at[1] == ':' && at[2] == ' '; }
 
 std::string_view between(const char* begin, const char* end) { return {begin, static_cast<std::size_t>(end - begin)}; }
 
@@ -54,7 +52,7 @@ bool is_whole_argument(const char* at, const char* end) {
 
 /// What the text prints for a value that is no tensor. A weight is one.
 bool is_no_tensor(std::string_view dtype) {
-    static constexpr std::array<std::string_view, 12> others{"SymInt", "SymFloat",       "SymBool", "int",  "float",   "bool",
+    static constexpr std::array<std::string_view, 12> others{"SymInt", "SymFloat",       "SymBool", "int",  "float",    "bool",
                                                              "list",   "immutable_list", "tuple",   "dict", "NoneType", "str"};
     return !starts_with(dtype, "torch.") && std::find(others.begin(), others.end(), dtype) != others.end();
 }
@@ -250,8 +248,8 @@ bool AutodeployBody::call_arguments(char closing) {
             return true;
         }
         if (*at_ != ',') {
-            return fail("ADP-AD-002", at_, "a comma or the end of the arguments is wanted here: \"" +
-                                               std::string{text_at(between(begin_, end_), at_)} + "\"");
+            return fail("ADP-AD-002", at_,
+                        "a comma or the end of the arguments is wanted here: \"" + std::string{text_at(between(begin_, end_), at_)} + "\"");
         }
         ++at_;
         if (at_ != end_ && *at_ == ' ') ++at_;
@@ -291,8 +289,8 @@ bool AutodeployBody::argument_type(std::string_view& shape, std::string_view& dt
     const char* const begin = at_ + type_mark.size();
     const char* const middle = skip_type_part(begin, end_);
     if (!at_type_mark(middle, end_) || middle == begin) {
-        return fail("ADP-AD-003", begin, "a type, \"shape : dtype\", is wanted here: \"" +
-                                             std::string{text_at(between(begin_, end_), begin)} + "\"");
+        return fail("ADP-AD-003", begin,
+                    "a type, \"shape : dtype\", is wanted here: \"" + std::string{text_at(between(begin_, end_), begin)} + "\"");
     }
     at_ = skip_type_part(middle + type_mark.size(), end_);
     shape = between(begin, middle);
@@ -329,13 +327,14 @@ bool AutodeployBody::result_type(std::string_view& shape, std::string_view& dtyp
     const std::string_view rest = between(at_, end_);
     const std::size_t middle = rest.find(type_mark, 1);
     if (!starts_with(rest, type_mark) || middle == std::string_view::npos || middle <= type_mark.size()) {
-        return fail("ADP-AD-003", at_, "a type, \" : shape : dtype\", is wanted here: \"" +
-                                           std::string{text_at(between(begin_, end_), at_)} + "\"");
+        return fail("ADP-AD-003", at_,
+                    "a type, \" : shape : dtype\", is wanted here: \"" + std::string{text_at(between(begin_, end_), at_)} + "\"");
     }
     shape = rest.substr(type_mark.size(), middle - type_mark.size());
     dtype = rest.substr(middle + type_mark.size());
     const bool is_shape = skip_type_part(shape.data(), end_) == shape.data() + shape.size();
-    if (!is_shape) return fail("ADP-AD-003", shape.data(), "the shape is not understood: \"" + std::string{text_at(rest, shape.data())} + "\"");
+    if (!is_shape)
+        return fail("ADP-AD-003", shape.data(), "the shape is not understood: \"" + std::string{text_at(rest, shape.data())} + "\"");
     return is_dtype(dtype) ||
            fail("ADP-AD-003", dtype.data(), "the dtype is not understood: \"" + std::string{text_at(rest, dtype.data())} + "\"");
 }
@@ -368,8 +367,8 @@ void AutodeployBody::end_module(const ModuleText& module) {
         return;
     }
     if (output_ == no_vertex && !findings_.has_errors()) {
-        findings_.error("ADP-AD-007", "module " + std::string{module.name} + " has no output line: the dump is cut off", module.header.data(),
-                        "its last line is line " + std::to_string(number_ - 1));
+        findings_.error("ADP-AD-007", "module " + std::string{module.name} + " has no output line: the dump is cut off",
+                        module.header.data(), "its last line is line " + std::to_string(number_ - 1));
     }
     check_weights();
 }
@@ -380,8 +379,10 @@ void AutodeployBody::check_weights() {
         const Vertex& weight = builder_.vertex(v);
         if (weight.kind != VertexKind::weight || weight.dtype.empty()) continue;
         if (!is_no_tensor(weight.dtype) && !has_symbols(weight.shape)) continue;
-        findings_.error("ADP-AD-006", "%" + std::string{weight.name} + " is used, but no line defines it, and its type says that it is no weight: " +
-                        std::string{weight.shape} + " : " + std::string{weight.dtype}, weight.name.data(), "lines of the dump are missing");
+        findings_.error("ADP-AD-006",
+                        "%" + std::string{weight.name} + " is used, but no line defines it, and its type says that it is no weight: " +
+                            std::string{weight.shape} + " : " + std::string{weight.dtype},
+                        weight.name.data(), "lines of the dump are missing");
     }
     warn_of_missing_ops();
 }
@@ -416,7 +417,8 @@ std::uint64_t kind_of_name(std::string_view name) {
     bool in_digits = false;
     for (const char c : without_last_number(name)) {
         const bool digit = c >= '0' && c <= '9';
-        if (!digit || !in_digits) hash = (hash ^ (digit ? static_cast<unsigned char>('#') : static_cast<unsigned char>(c))) * 0x100000001b3U;
+        if (!digit || !in_digits)
+            hash = (hash ^ (digit ? static_cast<unsigned char>('#') : static_cast<unsigned char>(c))) * 0x100000001b3U;
         in_digits = digit;
     }
     return hash;
@@ -441,7 +443,8 @@ void AutodeployBody::warn_of_missing_ops() {
     for (const VertexId v : doubtful_) {
         const Vertex& weight = builder_.vertex(v);
         if (named_by_op.count(kind_of_name(weight.name)) == 0) continue;
-        findings_.warning("ADP-AD-012", "%" + std::string{weight.name} + " is taken for a weight since no line defines it, but it is named like an op",
+        findings_.warning("ADP-AD-012",
+                          "%" + std::string{weight.name} + " is taken for a weight since no line defines it, but it is named like an op",
                           weight.name.data(), "if it is one, lines of the dump are missing");
     }
 }

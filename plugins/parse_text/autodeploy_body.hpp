@@ -54,12 +54,12 @@ private:
     Arguments arguments_;
     Fault fault_;
     ListReader<Resolver> list_reader_;
-    std::string_view module_;      // name of the module that is read
-    const char* begin_ = nullptr;  // of the line
-    const char* at_ = nullptr;     // how far the line is read
-    const char* end_ = nullptr;    // of the line
-    std::uint32_t number_ = 0;     // of the line
-    VertexId first_vertex_ = 0;    // of the module
+    std::string_view module_;         // name of the module that is read
+    const char* begin_ = nullptr;     // of the line
+    const char* at_ = nullptr;        // how far the line is read
+    const char* end_ = nullptr;       // of the line
+    std::uint32_t number_ = 0;        // of the line
+    VertexId first_vertex_ = 0;       // of the module
     std::vector<VertexId> doubtful_;  // weights of the module whose names do not end as weights' do
     VertexId output_ = no_vertex;
     std::uint32_t comments_ = 0;

@@ -18,8 +18,8 @@ std::string_view line_at(std::string_view text, std::size_t begin) {
     return line;
 }
 
-void check_count(std::string_view line, std::string_view number, const std::vector<ModuleText>& modules,
-                 const std::string& wanted, Findings& findings) {
+void check_count(std::string_view line, std::string_view number, const std::vector<ModuleText>& modules, const std::string& wanted,
+                 Findings& findings) {
     std::size_t said = 0;
     const auto [end, failed] = std::from_chars(number.data(), number.data() + number.size(), said);
     if (failed != std::errc{} || end != number.data() + number.size()) {
@@ -53,9 +53,7 @@ std::string_view without_next_header(std::string_view body) {
 
 }  // namespace
 
-bool is_separator(std::string_view line) noexcept {
-    return !line.empty() && line.find_first_not_of('=') == std::string_view::npos;
-}
+bool is_separator(std::string_view line) noexcept { return !line.empty() && line.find_first_not_of('=') == std::string_view::npos; }
 
 std::vector<ModuleText> autodeploy_modules(std::string_view text) {
     std::vector<ModuleText> modules;
@@ -73,8 +71,7 @@ std::vector<ModuleText> autodeploy_modules(std::string_view text) {
     return modules;
 }
 
-void check_autodeploy_header(std::string_view text, const std::vector<ModuleText>& modules, const std::string& wanted,
-                             Findings& findings) {
+void check_autodeploy_header(std::string_view text, const std::vector<ModuleText>& modules, const std::string& wanted, Findings& findings) {
     constexpr std::string_view count = "# GraphModules found:";
     const auto size = modules.empty() ? text.size() : static_cast<std::size_t>(modules.front().header.data() - text.data());
     for (std::size_t at = 0; at < size;) {

@@ -23,8 +23,8 @@ enum CharacterClass : std::uint8_t {
 constexpr std::array<std::uint8_t, 256> make_character_classes() {
     std::array<std::uint8_t, 256> classes{};
     for (unsigned c = 0x21; c < 256; ++c) classes[c] = word_character | odd_character;
-    for (const unsigned c : {0x7f, int{','}, int{'('}, int{')'}, int{'['}, int{']'}, int{'{'}, int{'}'}, int{'='}, int{'%'},
-                             int{'"'}, int{'\''}, int{'<'}, int{'>'}, int{';'}}) {
+    for (const unsigned c : {0x7f, int{','}, int{'('}, int{')'}, int{'['}, int{']'}, int{'{'}, int{'}'}, int{'='}, int{'%'}, int{'"'},
+                             int{'\''}, int{'<'}, int{'>'}, int{';'}}) {
         classes[c] = 0;
     }
     for (unsigned c = '0'; c <= '9'; ++c) classes[c] = word_character | digit_character;
@@ -47,8 +47,7 @@ struct Word {
 
     /// Letters, digits and underscores, maybe with dots between; not beginning with a digit.
     bool is_identifier() const noexcept {
-        return !text.empty() && is_class(text.front(), letter_character) && (classes & odd_character) == 0 &&
-               text.back() != '.';
+        return !text.empty() && is_class(text.front(), letter_character) && (classes & odd_character) == 0 && text.back() != '.';
     }
 };
 
@@ -84,9 +83,7 @@ inline Word read_word(const char* at, const char* end) noexcept {
     return {{begin, static_cast<std::size_t>(at - begin)}, classes};
 }
 
-inline bool starts_with(std::string_view text, std::string_view prefix) noexcept {
-    return text.substr(0, prefix.size()) == prefix;
-}
+inline bool starts_with(std::string_view text, std::string_view prefix) noexcept { return text.substr(0, prefix.size()) == prefix; }
 
 inline bool ends_with(std::string_view text, std::string_view suffix) noexcept {
     return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;

@@ -36,8 +36,7 @@ void Findings::add(Kept& kept, Severity severity, const char* code, std::string 
     kept.diagnostics.push_back(diagnose(severity, code, std::move(message), at, std::move(hint)));
 }
 
-Diagnostic Findings::diagnose(Severity severity, const char* code, std::string message, const char* at,
-                              std::string hint) const {
+Diagnostic Findings::diagnose(Severity severity, const char* code, std::string message, const char* at, std::string hint) const {
     Diagnostic diagnostic{severity, code, std::move(message), {file_, 0, 0}, {}, {}, std::move(hint)};
     if (at == nullptr) return diagnostic;
     const auto offset = static_cast<std::size_t>(at - text_.data());

@@ -14,7 +14,8 @@ Parsed read_classes(const Source& source, std::string_view graph_text, const Wei
     std::vector<std::string> names;
     const std::vector<ModuleText> modules = fx_modules(graph_text, names);
     if (modules.empty()) {
-        findings.error("ADP-FX-007", "no class derived from torch.nn.Module in this text", nullptr, "the text is cut off, or not a graph that torch.fx printed");
+        findings.error("ADP-FX-007", "no class derived from torch.nn.Module in this text", nullptr,
+                       "the text is cut off, or not a graph that torch.fx printed");
     }
     findings.throw_if_errors();
     const ModuleChoice choice = choose_modules(modules, wanted, findings);
@@ -51,7 +52,8 @@ Parsed parse_torch_export(const Source& source, const std::string& module) {
     const std::string_view text = without_byte_order_mark(source.text);
     const std::string_view signature = find_signature(text);
     if (signature.empty()) {
-        findings.error("ADP-FX-008", "the text has no \"Graph signature:\" part, which says what the weights are", nullptr, "the text is cut off");
+        findings.error("ADP-FX-008", "the text has no \"Graph signature:\" part, which says what the weights are", nullptr,
+                       "the text is cut off");
         findings.throw_if_errors();
     }
     const std::string_view graph_text = text.substr(0, static_cast<std::size_t>(signature.data() - text.data()));

@@ -319,7 +319,8 @@ void FxBody::define(Vertex vertex) {
     vertex.line = number_;
     const auto [id, is_new] = builder_.add(vertex);
     if (is_new) return arguments_.attach(builder_, id);
-    fail("ADP-FX-003", vertex.name.data(), std::string{vertex.name} + " is defined twice; first in line " + std::to_string(builder_.vertex(id).line));
+    fail("ADP-FX-003", vertex.name.data(),
+         std::string{vertex.name} + " is defined twice; first in line " + std::to_string(builder_.vertex(id).line));
 }
 
 void FxBody::end_module(const ModuleText& module) {

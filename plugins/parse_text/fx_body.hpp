@@ -91,7 +91,7 @@ private:
     std::vector<Parameter> parameters_;                       // until the first statement that is no part of the signature
     InPlace in_place_;
     std::string_view module_;
-    std::string_view module_path_;  // of the statements that follow, from the last comment
+    std::string_view module_path_;   // of the statements that follow, from the last comment
     std::uint32_t number_ = 0;       // of the line
     const char* counted_ = nullptr;  // up to where lines are counted
     VertexId first_vertex_ = 0;      // of the module

@@ -12,11 +12,10 @@ struct Operator {
     std::string_view target;
 };
 constexpr std::array<Operator, 19> binary_operators{{
-    {"+", "operator.add"},       {"-", "operator.sub"},     {"*", "operator.mul"},    {"/", "operator.truediv"},
-    {"//", "operator.floordiv"}, {"%", "operator.mod"},     {"**", "operator.pow"},   {"@", "operator.matmul"},
-    {"&", "operator.and_"},      {"|", "operator.or_"},     {"^", "operator.xor"},    {"<<", "operator.lshift"},
-    {">>", "operator.rshift"},   {"==", "operator.eq"},     {"!=", "operator.ne"},    {"<", "operator.lt"},
-    {"<=", "operator.le"},       {">", "operator.gt"},      {">=", "operator.ge"},
+    {"+", "operator.add"}, {"-", "operator.sub"},     {"*", "operator.mul"},     {"/", "operator.truediv"}, {"//", "operator.floordiv"},
+    {"%", "operator.mod"}, {"**", "operator.pow"},    {"@", "operator.matmul"},  {"&", "operator.and_"},    {"|", "operator.or_"},
+    {"^", "operator.xor"}, {"<<", "operator.lshift"}, {">>", "operator.rshift"}, {"==", "operator.eq"},     {"!=", "operator.ne"},
+    {"<", "operator.lt"},  {"<=", "operator.le"},     {">", "operator.gt"},      {">=", "operator.ge"},
 }};
 
 constexpr std::string_view operator_characters = "+-*/%@&|^<>=!~";

@@ -73,8 +73,8 @@ std::vector<std::string> unique_names(const std::vector<ClassHeader>& headers) {
 
 std::string_view without_log_prefix(std::string_view line) noexcept {
     const auto digit = [&](std::size_t i) { return is_class(line[i], digit_character); };
-    const bool has_prefix = line.size() > 6 && std::string_view{"VDIWE"}.find(line[0]) != std::string_view::npos && digit(1) &&
-                            digit(2) && digit(3) && digit(4) && line[5] == ' ';
+    const bool has_prefix = line.size() > 6 && std::string_view{"VDIWE"}.find(line[0]) != std::string_view::npos && digit(1) && digit(2) &&
+                            digit(3) && digit(4) && line[5] == ' ';
     if (!has_prefix) return line;
     std::size_t at = line.find("] ");
     if (at == std::string_view::npos) return line;

@@ -34,9 +34,7 @@ const char* find_closing(const char* at, const char* end) noexcept {
             case '}':
                 if (--depth == 0) return at;
                 break;
-            case '#':
-                at = line_end(at, end);
-                continue;
+            case '#': at = line_end(at, end); continue;
             case '\'':
             case '"':
                 at = quote_end(at, end);

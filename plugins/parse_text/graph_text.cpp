@@ -55,7 +55,8 @@ ModuleChoice choose_modules(const std::vector<ModuleText>& modules, const std::s
         findings.error("ADP-TXT-005", "no module \"" + wanted + "\" in this file; it has " + list_names(names), nullptr,
                        nearest.empty() ? "module: auto takes the whole model" : "did you mean " + nearest + "?");
     } else if (choice.chosen.size() > 1) {
-        findings.warning("ADP-TXT-006", "module \"" + wanted + "\" is there " + std::to_string(choice.chosen.size()) + " times; the first is read",
+        findings.warning("ADP-TXT-006",
+                         "module \"" + wanted + "\" is there " + std::to_string(choice.chosen.size()) + " times; the first is read",
                          modules[choice.chosen[1]].header.data());
         choice.chosen.resize(1);
     }
@@ -69,10 +70,9 @@ std::string summarise(const GraphModel& graph, const ModuleChoice& choice, std::
         ops += v.kind == VertexKind::op;
         weights += v.kind == VertexKind::weight;
     }
-    std::string text = choice.chosen.size() == 1
-                           ? "module " + graph.modules().front().name + " (" + choice.reason +
-                                 (modules > 1 ? " of " + std::to_string(modules) : "") + ")"
-                           : "all " + std::to_string(modules) + " modules";
+    std::string text = choice.chosen.size() == 1 ? "module " + graph.modules().front().name + " (" + choice.reason +
+                                                       (modules > 1 ? " of " + std::to_string(modules) : "") + ")"
+                                                 : "all " + std::to_string(modules) + " modules";
     return text + ": " + render::count_text(ops, "op") + ", " + render::count_text(weights, "weight");
 }
 
@@ -107,8 +107,8 @@ void require_kind(std::string_view text, bool is_right_kind, std::string_view pa
                        "was the run that wrote it cut off?");
         return;
     }
-    findings.error("ADP-TXT-002", std::string{parser} + " cannot read this file: it looks like " + std::string{describe(kind)},
-                   nullptr, std::string{advice(kind)});
+    findings.error("ADP-TXT-002", std::string{parser} + " cannot read this file: it looks like " + std::string{describe(kind)}, nullptr,
+                   std::string{advice(kind)});
 }
 
 }  // namespace adpipe::parse

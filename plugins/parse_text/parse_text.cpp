@@ -56,8 +56,10 @@ public:
     static constexpr const char* name = "parse.fx_readable";
     static constexpr const char* summary = "Reads a graph that GraphModule.print_readable() wrote.";
     static constexpr const char* doc =
-        "Reads the Python text of torch.fx graphs, as print_readable(), torch.compile's debug output and TORCH_LOGS=graph_code write it, with or "
-        "without strides, devices, source comments and module stacks. What is fetched from self is a weight; a file may hold several classes.";
+        "Reads the Python text of torch.fx graphs, as print_readable(), torch.compile's debug output and TORCH_LOGS=graph_code write it, "
+        "with or "
+        "without strides, devices, source comments and module stacks. What is fetched from self is a weight; a file may hold several "
+        "classes.";
     explicit ParseFxReadable(ParseOptions given) : GraphTextStage(std::move(given), &parse::parse_fx_readable) {}
 };
 
@@ -66,7 +68,8 @@ public:
     static constexpr const char* name = "parse.torch_export";
     static constexpr const char* summary = "Reads a graph that str(ExportedProgram) wrote.";
     static constexpr const char* doc =
-        "Reads what torch.export programs print. Weights are arguments of forward in this text; the graph signature below it says which, and "
+        "Reads what torch.export programs print. Weights are arguments of forward in this text; the graph signature below it says which, "
+        "and "
         "where in the model each lives.";
     explicit ParseTorchExport(ParseOptions given) : GraphTextStage(std::move(given), &parse::parse_torch_export) {}
 };
@@ -81,5 +84,5 @@ public:
 
 }  // namespace
 
-ADPIPE_PLUGIN("parse_text", "0.1.0", "parse.autodeploy parse.fx_readable parse.torch_export parse.auto",
-              adpipe::stage<ParseAutodeploy>(), adpipe::stage<ParseFxReadable>(), adpipe::stage<ParseTorchExport>(), adpipe::stage<ParseAuto>())
+ADPIPE_PLUGIN("parse_text", "0.1.0", "parse.autodeploy parse.fx_readable parse.torch_export parse.auto", adpipe::stage<ParseAutodeploy>(),
+              adpipe::stage<ParseFxReadable>(), adpipe::stage<ParseTorchExport>(), adpipe::stage<ParseAuto>())

@@ -18,13 +18,15 @@ public:
     static constexpr const char* name = "render.csv";
     static constexpr const char* summary = "Writes a layer's kernels as a table for other programs";
     static constexpr const char* doc =
-        "Writes <dump>_layer<N>.csv (or .tsv): one row for each kernel of each node, durations in whole nanoseconds; without a trace, one row "
+        "Writes <dump>_layer<N>.csv (or .tsv): one row for each kernel of each node, durations in whole nanoseconds; without a trace, one "
+        "row "
         "for each node. docs/formats.md lists the columns.";
     static constexpr std::span<const PortDecl> inputs = render::layer_ports;
     static constexpr auto options() {
         return std::array{
             option<&Options::separator>("separator", "What stands between the fields.", {.choices = "comma|tab"}),
-            option<&Options::formats>("formats", "csv or tsv; names of other renderers' formats are let pass.", {.choices = render::any_format}),
+            option<&Options::formats>("formats", "csv or tsv; names of other renderers' formats are let pass.",
+                                      {.choices = render::any_format}),
             option<&Options::fold>("fold", "No effect: the table holds every node that launches a kernel.", {.choices = "none|shape"}),
         };
     }

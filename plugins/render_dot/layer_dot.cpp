@@ -102,8 +102,8 @@ private:
     }
 
     void draw_node(VertexId v, std::string_view indent, bool spine = false) {
-        line(indent, {id(v), " [label=<", node_table(view_, outline_, v), ">, tooltip=", tooltip(describe(v)),
-                      spine ? ", group=spine" : "", "];"});
+        line(indent,
+             {id(v), " [label=<", node_table(view_, outline_, v), ">, tooltip=", tooltip(describe(v)), spine ? ", group=spine" : "", "];"});
     }
 
     void draw_inputs() {
@@ -152,8 +152,8 @@ private:
         const render::BlockColours colours = render::block_colours(block.kind);
         const bool outer = block.parent < 0;
         line(indent, {"subgraph cluster_", std::to_string(index), " { label=<", font(block.title, outer ? 13 : 11, colour::text, true),
-                      ">; labeljust=l; style=\"rounded,filled\"; fillcolor=\"", outer ? colours.outer : colours.inner,
-                      "\"; pencolor=\"", colours.border, "\"; margin=", outer ? "12" : "8", ";"});
+                      ">; labeljust=l; style=\"rounded,filled\"; fillcolor=\"", outer ? colours.outer : colours.inner, "\"; pencolor=\"",
+                      colours.border, "\"; margin=", outer ? "12" : "8", ";"});
         const std::string inner = indent + "  ";
         std::map<std::int64_t, std::vector<VertexId>> lanes;
         for (const VertexId v : block.nodes) {
@@ -170,10 +170,10 @@ private:
 
     void draw_lane(int block, std::int64_t stream, const std::vector<VertexId>& nodes, const std::string& indent) {
         const std::string number = stream < 0 ? std::string{} : " " + std::to_string(stream);
-        line(indent, {"subgraph cluster_", std::to_string(block), "_stream", stream < 0 ? "" : std::to_string(stream),
-                      " { label=<<I>", font("auxiliary stream" + number, 10, colour::quiet_text),
-                      "</I>>; labeljust=l; style=\"dashed,filled\"; fillcolor=\"", colour::auxiliary_fill, "\"; pencolor=\"",
-                      colour::auxiliary_border, "\"; margin=8;"});
+        line(indent,
+             {"subgraph cluster_", std::to_string(block), "_stream", stream < 0 ? "" : std::to_string(stream), " { label=<<I>",
+              font("auxiliary stream" + number, 10, colour::quiet_text), "</I>>; labeljust=l; style=\"dashed,filled\"; fillcolor=\"",
+              colour::auxiliary_fill, "\"; pencolor=\"", colour::auxiliary_border, "\"; margin=8;"});
         for (const VertexId v : nodes) draw_node(v, indent + "  ");
         line(indent, {"}"});
     }
@@ -270,9 +270,7 @@ private:
         if (!folded_.outputs.empty()) line("  ", {"{ rank=same; out -> unattributed [style=invis]; }"});
     }
 
-    static std::string row(std::string_view content) {
-        return "<TR><TD ALIGN=\"LEFT\">" + std::string{content} + "</TD></TR>";
-    }
+    static std::string row(std::string_view content) { return "<TR><TD ALIGN=\"LEFT\">" + std::string{content} + "</TD></TR>"; }
 
     std::string title() const {
         std::string rows = row(font(render::layer_title(view_, pipeline_), 22, colour::text, true));
@@ -294,13 +292,15 @@ private:
         if (!view_.kernels.empty()) {
             add("", quiet("share of the layer’s time"));
             for (const render::HeatStep& step : render::heat_scale()) {
-                add("BORDER=\"1\" COLOR=\"#999999\" BGCOLOR=\"" + std::string{step.shade.fill} + "\"", font(step.label, 9, step.shade.text));
+                add("BORDER=\"1\" COLOR=\"#999999\" BGCOLOR=\"" + std::string{step.shade.fill} + "\"",
+                    font(step.label, 9, step.shade.text));
             }
             std::set<std::string_view> styles;
             for (const render::KernelUse& kernel : view_.kernels) styles.insert(evidence_style(kernel.evidence));
             add("", quiet("   evidence"));
-            const std::pair<std::string_view, std::string_view> known[] = {
-                {"SOLID", "lineage, annotation"}, {"DASHED", "companion, sequence"}, {"DOTTED", "name"}};
+            const std::pair<std::string_view, std::string_view> known[] = {{"SOLID", "lineage, annotation"},
+                                                                           {"DASHED", "companion, sequence"},
+                                                                           {"DOTTED", "name"}};
             for (const auto& [style, meaning] : known) {
                 if (styles.count(style) != 0) {
                     add("", R"(<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2" COLOR="#777777" STYLE=")" +

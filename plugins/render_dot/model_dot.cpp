@@ -66,7 +66,8 @@ void add_parts(const LayerView& view, std::vector<LayerPart>& parts) {
     };
     for (const VertexId v : folded.nodes) {
         int block = outline.block(v);
-        while (block >= 0 && outline.blocks[static_cast<std::size_t>(block)].parent >= 0) block = outline.blocks[static_cast<std::size_t>(block)].parent;
+        while (block >= 0 && outline.blocks[static_cast<std::size_t>(block)].parent >= 0)
+            block = outline.blocks[static_cast<std::size_t>(block)].parent;
         if (block < 0) {
             add("Norms, residual stream, others", {}, view.time_of(v), 1);
         } else {
@@ -94,16 +95,19 @@ public:
     }
 
     std::string text() const {
-        std::string out = "digraph model {\n  graph [rankdir=TB, nodesep=0.4, ranksep=0.4, pad=0.3, bgcolor=\"" + std::string{render::colour::background} +
+        std::string out = "digraph model {\n  graph [rankdir=TB, nodesep=0.4, ranksep=0.4, pad=0.3, bgcolor=\"" +
+                          std::string{render::colour::background} +
                           "\", fontname=\"Helvetica,Arial,sans-serif\", tooltip=\" \"];\n"
                           "  node [shape=plain, fontname=\"Helvetica,Arial,sans-serif\", fontsize=11];\n"
-                          "  edge [fontname=\"Helvetica,Arial,sans-serif\", fontsize=10, color=\"" + std::string{render::colour::residual} +
-                          "\", penwidth=3, arrowsize=0.6];\n";
+                          "  edge [fontname=\"Helvetica,Arial,sans-serif\", fontsize=10, color=\"" +
+                          std::string{render::colour::residual} + "\", penwidth=3, arrowsize=0.6];\n";
         for (std::size_t i = 0; i < kinds_.size(); ++i) {
-            out += "  k" + std::to_string(i) + " [label=<" + table(kinds_[i]) + ">, tooltip=" + tooltip(kinds_[i]) + link(kinds_[i]) + "];\n";
+            out += "  k" + std::to_string(i) + " [label=<" + table(kinds_[i]) + ">, tooltip=" + tooltip(kinds_[i]) + link(kinds_[i]) +
+                   "];\n";
         }
         for (const auto& [ends, count] : transitions()) {
-            out += "  k" + std::to_string(ends.first) + " -> k" + std::to_string(ends.second) + " [label=\"" + (count > 1 ? " " + std::to_string(count) + " times" : "") + "\"];\n";
+            out += "  k" + std::to_string(ends.first) + " -> k" + std::to_string(ends.second) + " [label=\"" +
+                   (count > 1 ? " " + std::to_string(count) + " times" : "") + "\"];\n";
         }
         return out + "  label=<" + title() + ">; labelloc=t; labeljust=l;\n}\n";
     }
@@ -130,8 +134,9 @@ private:
 
     std::string title() const {
         const LayerView& first = layers_.front();
-        std::string text = font((pipeline_.empty() ? "" : render::visible_text(pipeline_) + " · ") + render::count_text(layers_.size(), "layer") + " of " +
-                                    render::count_text(kinds_.size(), "kind"), 16, render::colour::text, true);
+        std::string text = font((pipeline_.empty() ? "" : render::visible_text(pipeline_) + " · ") +
+                                    render::count_text(layers_.size(), "layer") + " of " + render::count_text(kinds_.size(), "kind"),
+                                16, render::colour::text, true);
         if (has_times()) {
             std::string line = "sum of the layers " + render::duration_text(sum_);
             if (first.times.outside > 0) line += ", in no layer " + render::duration_text(first.times.outside);
@@ -145,9 +150,11 @@ private:
         std::vector<LayerPart> parts;
         for (const LayerView* view : kind.layers) add_parts(*view, parts);
         std::string head = std::string{first.stack().empty() ? "" : render::visible_text(first.stack()) + " · "} +
-                           (kind.layers.size() == 1 ? "layer " : "×" + std::to_string(kind.layers.size()) + "  layers ") + ranges(kind.layers);
+                           (kind.layers.size() == 1 ? "layer " : "×" + std::to_string(kind.layers.size()) + "  layers ") +
+                           ranges(kind.layers);
         const render::Shade shade = has_times() ? render::heat(kind.sum, sum_).shade : render::Shade{"#f2f2f2", render::colour::text};
-        std::string rows = row(head, has_times() ? render::duration_text(kind.sum) + "  " + render::percent_text(kind.sum, sum_) : "", shade.text, shade.fill, 12);
+        std::string rows = row(head, has_times() ? render::duration_text(kind.sum) + "  " + render::percent_text(kind.sum, sum_) : "",
+                               shade.text, shade.fill, 12);
         for (LayerPart& part : parts) {
             part.times.resize(kind.layers.size());  // nothing in the layers that lack it
             const Nanoseconds time = render::spread_of(part.times).median;
@@ -155,14 +162,15 @@ private:
             rows += row(part.title, has_times() ? nodes + "   " + render::duration_text(time) : nodes, render::colour::text, part.fill, 10);
         }
         if (has_times()) rows += row(one_layer(kind), "", render::colour::quiet_text, "", 9);
-        return R"(<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4" COLOR=")" + std::string{render::colour::node_border} + "\">" + rows + "</TABLE>";
+        return R"(<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4" COLOR=")" + std::string{render::colour::node_border} +
+               "\">" + rows + "</TABLE>";
     }
 
     static std::string row(std::string_view left, std::string_view right, std::string_view colour, std::string_view fill, int size) {
         const std::string background = fill.empty() ? "" : " BGCOLOR=\"" + std::string{fill} + "\"";
         // Graphviz takes no empty text.
-        return "<TR><TD ALIGN=\"LEFT\"" + background + ">" + font(left, size, colour, size > 10) + "</TD><TD ALIGN=\"RIGHT\"" + background + ">" +
-               (right.empty() ? std::string{} : font(right, size, colour)) + "</TD></TR>";
+        return "<TR><TD ALIGN=\"LEFT\"" + background + ">" + font(left, size, colour, size > 10) + "</TD><TD ALIGN=\"RIGHT\"" + background +
+               ">" + (right.empty() ? std::string{} : font(right, size, colour)) + "</TD></TR>";
     }
 
     /// "one layer: median 197 µs, 193 µs (layer 12) to 203 µs (layer 50)": which is the odd one.
@@ -173,16 +181,19 @@ private:
         const auto shortest = std::min_element(sums.begin(), sums.end());
         const auto longest = std::max_element(sums.begin(), sums.end());
         const auto text = [&](std::vector<Nanoseconds>::iterator at) {
-            return render::duration_text(*at) + " (layer " + layer_text(kind.layers[static_cast<std::size_t>(at - sums.begin())]->number()) + ")";
+            return render::duration_text(*at) + " (layer " +
+                   layer_text(kind.layers[static_cast<std::size_t>(at - sums.begin())]->number()) + ")";
         };
-        return "one layer: median " + render::duration_text(render::spread_of(sums).median) + ", " + text(shortest) + " to " + text(longest);
+        return "one layer: median " + render::duration_text(render::spread_of(sums).median) + ", " + text(shortest) + " to " +
+               text(longest);
     }
 
     /// Every layer of the kind.
     std::string tooltip(const KindOfLayer& kind) const {
         std::string text;
         for (const LayerView* view : kind.layers) {
-            text += (text.empty() ? "" : "\\n") + ("layer " + layer_text(view->number())) + (has_times() ? ": " + render::duration_text(view->times.sum) : "");
+            text += (text.empty() ? "" : "\\n") + ("layer " + layer_text(view->number())) +
+                    (has_times() ? ": " + render::duration_text(view->times.sum) : "");
         }
         return "\"" + text + "\"";
     }

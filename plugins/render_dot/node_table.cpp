@@ -24,7 +24,9 @@ std::string cell(std::string_view attributes, std::string_view content) {
     return "<TD " + std::string{attributes} + ">" + std::string{content} + "</TD>";
 }
 
-std::string small(std::string_view text) { return font(render::fit(render::visible_text(text), longest_fact), 9, render::colour::quiet_text); }
+std::string small(std::string_view text) {
+    return font(render::fit(render::visible_text(text), longest_fact), 9, render::colour::quiet_text);
+}
 
 std::string kernel_row(std::string_view name, std::string_view time, int longest = longest_text - 4) {
     return "<TR>" + cell(R"(ALIGN="LEFT")", font(render::fit(render::visible_text(name), longest), 10, render::colour::text)) +
@@ -32,8 +34,8 @@ std::string kernel_row(std::string_view name, std::string_view time, int longest
 }
 
 std::string kernel_box(std::string_view style, const std::string& rows) {
-    return R"(<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1" COLOR="#777777" BGCOLOR=")" + std::string{render::colour::kernel_fill} + R"(" STYLE=")" +
-           std::string{style} + "\">" + rows + "</TABLE>";
+    return R"(<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1" COLOR="#777777" BGCOLOR=")" +
+           std::string{render::colour::kernel_fill} + R"(" STYLE=")" + std::string{style} + "\">" + rows + "</TABLE>";
 }
 
 /// One frame for each run of kernels with evidence of the same strength.
@@ -100,15 +102,17 @@ std::string head(const LayerView& view, const std::string& title, VertexId v) {
         cells += cell(R"(ALIGN="RIGHT")", font(render::duration_text(view.time_of(v)), 11, ink, true) +
                                               font("  " + render::percent_text(view.time_of(v), view.times.sum), 11, ink));
     }
-    return "<TR>" + cell(R"(COLSPAN="2" CELLPADDING="0" BGCOLOR=")" + std::string{background} + "\"",
-                         R"(<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="3"><TR>)" + cells + "</TR></TABLE>") +
+    return "<TR>" +
+           cell(R"(COLSPAN="2" CELLPADDING="0" BGCOLOR=")" + std::string{background} + "\"",
+                R"(<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="3"><TR>)" + cells + "</TR></TABLE>") +
            "</TR>";
 }
 
 void append_reasons(std::string& rows, const std::vector<render::Unattributed>& list, std::string_view where) {
     for (std::size_t i = 0; i < std::min<std::size_t>(list.size(), 5); ++i) {
         const std::string reason = list[i].reason.empty() ? std::string{"no reason given"} : list[i].reason;
-        rows += kernel_row(std::string{where} + reason + " (" + std::to_string(list[i].kernels) + ")", render::duration_text(list[i].time), longest_reason);
+        rows += kernel_row(std::string{where} + reason + " (" + std::to_string(list[i].kernels) + ")", render::duration_text(list[i].time),
+                           longest_reason);
     }
 }
 
@@ -145,8 +149,8 @@ std::string node_table(const LayerView& view, const render::Outline& outline, Ve
     }
     const bool on_spine = outline.on_spine(v);
     return R"(<TABLE BORDER=")" + std::string{on_spine ? "2" : "1"} + R"(" CELLBORDER="0" CELLSPACING="0" CELLPADDING="3" COLOR=")" +
-           std::string{on_spine ? render::colour::residual : render::colour::node_border} + R"(" BGCOLOR=")" + std::string{render::colour::node_fill} + "\"" +
-           (view.contains(v) ? "" : R"( STYLE="DASHED")") + ">" + rows + "</TABLE>";
+           std::string{on_spine ? render::colour::residual : render::colour::node_border} + R"(" BGCOLOR=")" +
+           std::string{render::colour::node_fill} + "\"" + (view.contains(v) ? "" : R"( STYLE="DASHED")") + ">" + rows + "</TABLE>";
 }
 
 std::string unattributed_table(const LayerView& view) {

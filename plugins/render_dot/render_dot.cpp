@@ -35,7 +35,8 @@ public:
     static constexpr const char* doc =
         "Draws the layer as an engineer would: the residual stream as the spine, attention and feed-forward beside it, inputs from "
         "outside at the top; with a trace, every kernel and its time on its node, the colour by share of the layer's time, the frame's "
-        "line by evidence. Writes <dump>_layer<N>.dot and, through Graphviz, the pictures; for several layers also <dump>_layers.dot and its "
+        "line by evidence. Writes <dump>_layer<N>.dot and, through Graphviz, the pictures; for several layers also <dump>_layers.dot and "
+        "its "
         "pictures, with one box for each kind of layer. Where Graphviz is missing only the DOT text is written.";
     static constexpr std::span<const PortDecl> inputs = render::layer_ports;
     static constexpr auto options() {
@@ -43,7 +44,8 @@ public:
             option<&Options::formats>("formats", "What to write: dot, png, svg, pdf.", {.choices = render::any_format}),
             option<&Options::fold>("fold", "\"shape\" folds ops that only change a shape into the edges; \"none\" shows them.",
                                    {.choices = "none|shape"}),
-            option<&Options::theme>("theme", "Colours: light; dark; or auto, which is light, but for SVG in a viewer that asks for dark pages.",
+            option<&Options::theme>("theme",
+                                    "Colours: light; dark; or auto, which is light, but for SVG in a viewer that asks for dark pages.",
                                     {.choices = "auto|light|dark"}),
             option<&Options::width>("width", "Widest PNG, in pixels.", {.minimum = 200, .maximum = 20000}),
             option<&Options::program>("program", "Graphviz' layout program, by name or path."),
@@ -66,7 +68,8 @@ public:
         for (std::size_t i = 0; i < drawn.size(); ++i) {
             if (context.stop_requested()) return;
             const Links links = wants("svg") ? links_of(drawn, pictures, i) : Links{};
-            add(context, render::layer_file_stem(drawn[i]), layer_dot(drawn[i], render::fold_named(options_.fold), context.pipeline(), links));
+            add(context, render::layer_file_stem(drawn[i]),
+                layer_dot(drawn[i], render::fold_named(options_.fold), context.pipeline(), links));
         }
         if (options_.model && drawn.size() > 1) {
             add(context, render::file_name_part(views.graph().source().stem().string()) + "_layers",
@@ -123,7 +126,8 @@ private:
             std::vector<std::future<shared::ProgramRun>> runs;
             for (std::size_t i = begin; i < std::min(begin + at_once, pictures.size()); ++i) {
                 // Later, one after another, where the system has no thread to spare.
-                runs.push_back(std::async(std::launch::async | std::launch::deferred, [this, &context, &picture = pictures[i]] { return graphviz(context, picture); }));
+                runs.push_back(std::async(std::launch::async | std::launch::deferred,
+                                          [this, &context, &picture = pictures[i]] { return graphviz(context, picture); }));
             }
             for (std::size_t i = 0; i < runs.size(); ++i) {
                 if (!finish(context, pictures[begin + i], runs[i].get())) return;
@@ -134,7 +138,8 @@ private:
     shared::ProgramRun graphviz(const Context& context, const Picture& picture) const {
         std::vector<std::string> arguments{"-T" + picture.format};
         // Graphviz only ever shrinks to this size; at 96 pixels an inch.
-        if (picture.format == "png") arguments.insert(arguments.end(), {"-Gdpi=96", "-Gsize=" + std::to_string(options_.width / 96.0) + ",1000"});
+        if (picture.format == "png")
+            arguments.insert(arguments.end(), {"-Gdpi=96", "-Gsize=" + std::to_string(options_.width / 96.0) + ",1000"});
         const std::chrono::milliseconds limit{static_cast<long long>(options_.time_limit * 1000)};
         return shared::run_program(options_.program, arguments, picture.drawing->dot, limit, [&] { return context.stop_requested(); });
     }
@@ -151,7 +156,8 @@ private:
         const std::string& stem = picture.drawing->stem;
         switch (run.result) {
             case shared::ProgramRun::Result::ok:
-                if (!looks_like(picture.format, run.output)) throw_failure(run, picture.format, stem, "it ended well, but what it wrote is none");
+                if (!looks_like(picture.format, run.output))
+                    throw_failure(run, picture.format, stem, "it ended well, but what it wrote is none");
                 context.write_file(stem + "." + picture.format,
                                    picture.format == "svg" && options_.theme == "auto" ? svg_for_both(run.output) : run.output);
                 return true;
@@ -178,12 +184,13 @@ private:
     [[noreturn]] void throw_timeout(const std::string& format, const std::string& stem) const {
         std::ostringstream seconds;
         seconds << options_.time_limit;
-        throw Error("ADP-RND-005", "\"" + options_.program + "\" took more than " + seconds.str() + " s for " + stem + "." + format +
-                                       " and was stopped",
+        throw Error("ADP-RND-005",
+                    "\"" + options_.program + "\" took more than " + seconds.str() + " s for " + stem + "." + format + " and was stopped",
                     "raise `time_limit`, fold more (`fold: shape`), or ask for `formats: [dot]` only");
     }
 
-    [[noreturn]] void throw_failure(const shared::ProgramRun& run, const std::string& format, const std::string& stem, const std::string& why) const {
+    [[noreturn]] void throw_failure(const shared::ProgramRun& run, const std::string& format, const std::string& stem,
+                                    const std::string& why) const {
         Diagnostic error;
         error.code = "ADP-RND-006";
         error.message = "\"" + options_.program + "\" failed to make " + stem + "." + format + ": " + why;

@@ -30,7 +30,15 @@ std::string svg_for_both(const std::string& svg) {
     std::string style = "\n<style>@media screen and (prefers-color-scheme: dark) {\n";
     for (const render::DarkColour& pair : render::dark_colours()) {
         for (const std::string_view property : {"fill", "stroke"}) {
-            style.append("[").append(property).append("=\"").append(pair.light).append("\"] { ").append(property).append(": ").append(pair.dark).append(" }\n");
+            style.append("[")
+                .append(property)
+                .append("=\"")
+                .append(pair.light)
+                .append("\"] { ")
+                .append(property)
+                .append(": ")
+                .append(pair.dark)
+                .append(" }\n");
         }
     }
     return std::string{svg}.insert(end + 1, style + "}</style>");

@@ -23,9 +23,7 @@ std::string json_in_html(const nlohmann::ordered_json& json) {
     return out;
 }
 
-void append_script(std::string& out, const assets::Asset& script) {
-    out.append("<script>").append(script.text).append("</script>\n");
-}
+void append_script(std::string& out, const assets::Asset& script) { out.append("<script>").append(script.text).append("</script>\n"); }
 
 }  // namespace
 
@@ -34,8 +32,8 @@ std::string page(const PageInput& input) {
     out.reserve(assets::d3.text.size() + assets::dagre.text.size() + 300000);
     out += "<!DOCTYPE html>\n<html lang=\"en\" data-theme=\"light\">\n<head>\n<meta charset=\"utf-8\">\n";
     out += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; form-action 'none'; script-src " +
-           shared::policy_hash(assets::d3.sha256) + " " + shared::policy_hash(assets::dagre.sha256) + " " + shared::policy_hash(assets::page_script.sha256) +
-           "; style-src " + shared::policy_hash(assets::page_style.sha256) + "\">\n";
+           shared::policy_hash(assets::d3.sha256) + " " + shared::policy_hash(assets::dagre.sha256) + " " +
+           shared::policy_hash(assets::page_script.sha256) + "; style-src " + shared::policy_hash(assets::page_style.sha256) + "\">\n";
     out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
     out += render::xml_text(render::layer_title(input.layers.front(), input.pipeline)) + "</title>\n<style>";
     out.append(assets::page_style.text).append("</style>\n</head>\n<body>\n").append(assets::page_body.text);

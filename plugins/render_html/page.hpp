@@ -12,8 +12,8 @@ namespace adpipe::render_html {
 
 struct PageInput {
     std::string pipeline;
-    std::vector<render::LayerView> layers;   ///< that the page shows
-    std::vector<render::LayerView> all;      ///< of the same stacks, for the strip of layers
+    std::vector<render::LayerView> layers;  ///< that the page shows
+    std::vector<render::LayerView> all;     ///< of the same stacks, for the strip of layers
 };
 
 /// What the page's script reads.

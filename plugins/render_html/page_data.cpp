@@ -118,7 +118,10 @@ private:
         Json types = Json::array();
         for (const VertexId v : group.vertices) types.push_back(text(render::type_text(view_.graph->vertex(v))));
         const bool residual = group.kind == render::InputKind::residual;
-        return {{"label", text(group.label)}, {"kind", residual ? "residual" : "other"}, {"names", names(group.vertices)}, {"types", types}};
+        return {{"label", text(group.label)},
+                {"kind", residual ? "residual" : "other"},
+                {"names", names(group.vertices)},
+                {"types", types}};
     }
 
     Json node(VertexId v) const {
@@ -129,7 +132,8 @@ private:
         const bool foldable = std::find(folded_.nodes.begin(), folded_.nodes.end(), v) == folded_.nodes.end();
         const std::string detail = view_.contains(v) ? label.detail : "counted in layer " + layer_text(member.layer);
         Json readers = Json::array();
-        for (const LayerId reader : view_.other_readers_of(v)) readers.push_back(reader >= 0 ? "layer " + layer_text(reader) : "the epilogue");
+        for (const LayerId reader : view_.other_readers_of(v))
+            readers.push_back(reader >= 0 ? "layer " + layer_text(reader) : "the epilogue");
         return {{"n", text(vertex.name)},
                 {"o", text(vertex.target)},
                 {"t", text(label.title)},
@@ -209,7 +213,8 @@ private:
 
     static Json reasons(const std::vector<render::Unattributed>& list) {
         Json json = Json::array();
-        for (const render::Unattributed& entry : list) json.push_back({{"ns", entry.time}, {"n", entry.kernels}, {"reason", text(entry.reason)}});
+        for (const render::Unattributed& entry : list)
+            json.push_back({{"ns", entry.time}, {"n", entry.kernels}, {"reason", text(entry.reason)}});
         return json;
     }
 
@@ -255,7 +260,8 @@ Json evidence_names() {
 Json strip(const PageInput& input) {
     Json list = Json::array();
     for (const LayerView& view : input.all) {
-        const auto shown = std::find_if(input.layers.begin(), input.layers.end(), [&](const LayerView& l) { return l.layer == view.layer; });
+        const auto shown = std::find_if(input.layers.begin(), input.layers.end(),
+                                        [&](const LayerView& l) { return l.layer == view.layer; });
         list.push_back({{"title", text(render::layer_title(view, ""))},
                         {"number", view.number()},
                         {"sum", view.times.sum},

@@ -26,7 +26,8 @@ public:
     static constexpr std::span<const PortDecl> inputs = render::layer_ports;
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", "Only \"html\"; names of other renderers' formats are let pass.", {.choices = render::any_format}),
+            option<&Options::formats>("formats", "Only \"html\"; names of other renderers' formats are let pass.",
+                                      {.choices = render::any_format}),
             option<&Options::fold>("fold", "No effect: the page folds and unfolds.", {.choices = "none|shape"}),
             option<&Options::file>("file", "Name of the page; if empty, <dump>_layer<N>.html, or <dump>_layers.html for several."),
         };

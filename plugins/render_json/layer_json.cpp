@@ -16,12 +16,9 @@ using render::LayerView;
 using render::Spread;
 
 Json spread_json(const Spread& spread) {
-    return {{"n", spread.count},
-            {"min", spread.minimum},
-            {"median", spread.median},
-            {"mean", std::llround(spread.mean())},
-            {"max", spread.maximum},
-            {"std", std::llround(spread.deviation)}};
+    return {{"n", spread.count},       {"min", spread.minimum},
+            {"median", spread.median}, {"mean", std::llround(spread.mean())},
+            {"max", spread.maximum},   {"std", std::llround(spread.deviation)}};
 }
 
 /// Ids of the values that `v` consumes, each once, in the order of its arguments.
@@ -112,8 +109,7 @@ Json edges_json(const LayerView& view) {
     std::set<std::tuple<VertexId, VertexId, EdgeKind>> seen;
     for (const Edge& edge : view.edges) {
         if (!seen.insert({edge.source, edge.target, edge.kind}).second) continue;
-        Json json = {{"from", json_text(view.graph->vertex(edge.source).name)},
-                     {"to", json_text(view.graph->vertex(edge.target).name)}};
+        Json json = {{"from", json_text(view.graph->vertex(edge.source).name)}, {"to", json_text(view.graph->vertex(edge.target).name)}};
         if (edge.kind == EdgeKind::memory) json["x_kind"] = "memory";
         edges.push_back(std::move(json));
     }

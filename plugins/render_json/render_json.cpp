@@ -23,7 +23,8 @@ public:
     static constexpr std::span<const PortDecl> inputs = render::layer_ports;
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", "Only \"json\"; names of other renderers' formats are let pass.", {.choices = render::any_format}),
+            option<&Options::formats>("formats", "Only \"json\"; names of other renderers' formats are let pass.",
+                                      {.choices = render::any_format}),
             option<&Options::fold>("fold", "No effect: the files hold every node.", {.choices = "none|shape"}),
         };
     }

@@ -27,9 +27,7 @@ struct Chosen {
     std::vector<const LayerProfile*> kinds;
 };
 
-[[noreturn]] void throw_missing(const std::string& what, const std::string& hint) {
-    throw Error("ADP-RND-022", what, hint);
-}
+[[noreturn]] void throw_missing(const std::string& what, const std::string& hint) { throw Error("ADP-RND-022", what, hint); }
 
 std::vector<Source> sources(const Context& context) {
     const auto graphs = context.many<GraphModel>("graph");
@@ -37,32 +35,25 @@ std::vector<Source> sources(const Context& context) {
     std::vector<Source> found;
     for (auto& attribution : context.many<Attribution>("attribution")) {
         const std::uint64_t digest = attribution->graph_digest;
-        const auto graph =
-            std::find_if(graphs.begin(), graphs.end(), [&](const auto& g) { return g->digest() == digest; });
+        const auto graph = std::find_if(graphs.begin(), graphs.end(), [&](const auto& g) { return g->digest() == digest; });
         // The last membership of a graph is the one that stages behind it see.
-        const auto members =
-            std::find_if(layers.rbegin(), layers.rend(), [&](const auto& l) { return l->graph_digest == digest; });
+        const auto members = std::find_if(layers.rbegin(), layers.rend(), [&](const auto& l) { return l->graph_digest == digest; });
         if (graph == graphs.end() || members == layers.rend()) continue;
-        Source source{
-            *members, attribution, operators_of(context.many<Operators>("operators"), *attribution->window->trace), {}};
+        Source source{*members, attribution, operators_of(context.many<Operators>("operators"), *attribution->window->trace), {}};
         source.profiles = render::layer_profiles(**graph, **members, *attribution);
         found.push_back(std::move(source));
     }
     return found;
 }
 
-bool has_phase(const LayerProfile& profile, const std::string& phase) {
-    return phase_text(profile.phase) == phase;
-}
+bool has_phase(const LayerProfile& profile, const std::string& phase) { return phase_text(profile.phase) == phase; }
 
 /// Profiles of the phase, or all where the trace has none of it; of these the batch size with the most executions of
 /// layers.
 Chosen choose(const Source& source, const SideChoice& choice, bool phase_is_a_must) {
     const auto& profiles = source.profiles.profiles;
-    const bool any =
-        std::any_of(profiles.begin(), profiles.end(), [&](const auto& p) { return has_phase(p, choice.phase); });
-    std::map<std::tuple<std::uint16_t, Phase, std::int64_t>, std::pair<std::uint64_t, std::vector<const LayerProfile*>>>
-        groups;
+    const bool any = std::any_of(profiles.begin(), profiles.end(), [&](const auto& p) { return has_phase(p, choice.phase); });
+    std::map<std::tuple<std::uint16_t, Phase, std::int64_t>, std::pair<std::uint64_t, std::vector<const LayerProfile*>>> groups;
     for (const LayerProfile& profile : profiles) {
         if ((any || phase_is_a_must) && !has_phase(profile, choice.phase)) continue;
         if (choice.batch_size >= 0 && profile.batch_size != choice.batch_size) continue;
@@ -101,8 +92,7 @@ std::vector<KindPair> kind_pairs(const Chosen& left, const Chosen& right, const 
         }
     }
     if (share_numbers || named) return pairs;
-    for (std::size_t i = 0; i < std::min(left.kinds.size(), right.kinds.size()); ++i)
-        pairs.emplace_back(left.kinds[i], right.kinds[i]);
+    for (std::size_t i = 0; i < std::min(left.kinds.size(), right.kinds.size()); ++i) pairs.emplace_back(left.kinds[i], right.kinds[i]);
     return pairs;
 }
 
@@ -130,24 +120,19 @@ KernelMap map_of(const Chosen& left, const Chosen& right, const KindPair& pair, 
     const std::size_t rows = pair.first->rows.size();
     const std::size_t columns = pair.second->rows.size();
     if (rows > 0 && columns > most_pairs / rows) {
-        throw Error("ADP-RND-023",
-                    fmt::format("layers of {} and {} kernels are too long to be laid side by side", rows, columns),
+        throw Error("ADP-RND-023", fmt::format("layers of {} and {} kernels are too long to be laid side by side", rows, columns),
                     "`adpipe tables` writes each of them; `adpipe layers TRACE` shows whether these are layers at all");
     }
-    return make_map(
-        make_side(*left.source->layers, *left.source->attribution, *pair.first, names, left.source->operators.get()),
-        make_side(*right.source->layers, *right.source->attribution, *pair.second, names,
-                  right.source->operators.get()));
+    return make_map(make_side(*left.source->layers, *left.source->attribution, *pair.first, names, left.source->operators.get()),
+                    make_side(*right.source->layers, *right.source->attribution, *pair.second, names, right.source->operators.get()));
 }
 
 }  // namespace
 
-std::vector<KernelMap> choose_maps(Context& context, const SideChoice& left, const SideChoice& right,
-                                   const KernelNames& names) {
+std::vector<KernelMap> choose_maps(Context& context, const SideChoice& left, const SideChoice& right, const KernelNames& names) {
     const std::vector<Source> all = sources(context);
     if (all.empty())
-        throw_missing("there is no attribution with its graph and layers to draw a map from",
-                      "put a segment or align stage before it");
+        throw_missing("there is no attribution with its graph and layers to draw a map from", "put a segment or align stage before it");
     const bool one_trace = all.size() == 1;
     const Chosen a = choose_or_throw(all.front(), left, one_trace, "left");
     const Chosen b = choose_or_throw(all.back(), right, one_trace, "right");

@@ -16,7 +16,6 @@ struct SideChoice {
 
 /// One map per pair of kinds that share layers. Throws Error: ADP-RND-022 where there are not two sides or no shared
 /// layer, ADP-RND-023 where layers are too long.
-std::vector<KernelMap> choose_maps(Context& context, const SideChoice& left, const SideChoice& right,
-                                   const KernelNames& names);
+std::vector<KernelMap> choose_maps(Context& context, const SideChoice& left, const SideChoice& right, const KernelNames& names);
 
 }  // namespace adpipe::kernel_map

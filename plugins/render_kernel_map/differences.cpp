@@ -28,8 +28,7 @@ std::string over_launches(const Cell& cell, Value value) {
 }
 
 std::string registers_text(const Cell& cell) {
-    return over_launches(
-        cell, [](const LaunchShape& shape) { return shape.registers < 0 ? unknown : std::to_string(shape.registers); });
+    return over_launches(cell, [](const LaunchShape& shape) { return shape.registers < 0 ? unknown : std::to_string(shape.registers); });
 }
 
 std::string shared_memory_text(const Cell& cell) {
@@ -43,19 +42,15 @@ void add_change(std::vector<std::string>& out, std::string_view what, std::strin
 }
 
 /// What the trace does not tell of one of them is no difference.
-void add_known_change(std::vector<std::string>& out, std::string_view what, const std::string& left,
-                      const std::string& right) {
+void add_known_change(std::vector<std::string>& out, std::string_view what, const std::string& left, const std::string& right) {
     if (left != unknown && right != unknown) add_change(out, what, left, right);
 }
 
-std::string_view or_none(std::string_view value) {
-    return value.empty() ? "none" : value;
-}
+std::string_view or_none(std::string_view value) { return value.empty() ? "none" : value; }
 
 /// Parameters that mean the same in every library.
 bool is_common(std::string_view parameter) {
-    static constexpr std::array<std::string_view, 6> common{"tile",    "stages",      "cluster",
-                                                            "split_k", "scale_block", "head_dim"};
+    static constexpr std::array<std::string_view, 6> common{"tile", "stages", "cluster", "split_k", "scale_block", "head_dim"};
     return std::find(common.begin(), common.end(), parameter) != common.end();
 }
 
@@ -63,8 +58,7 @@ void add_parameters(std::vector<std::string>& out, const Cell& left, const Cell&
     const bool comparable = same_kind(left, right);
     for (const KernelParameter& parameter : left.name.parameters) {
         const std::string_view other = right.name.parameter(parameter.name);
-        if (comparable || (is_common(parameter.name) && !other.empty()))
-            add_change(out, parameter.name, parameter.value, or_none(other));
+        if (comparable || (is_common(parameter.name) && !other.empty())) add_change(out, parameter.name, parameter.value, or_none(other));
     }
     if (!comparable) return;
     for (const KernelParameter& parameter : right.name.parameters) {
@@ -89,8 +83,7 @@ std::string block_text(const Cell& cell) {
 }
 
 bool same_kind(const Cell& a, const Cell& b) {
-    if (!a.name.rule.empty() || !b.name.rule.empty())
-        return a.name.rule == b.name.rule && a.name.library == b.name.library;
+    if (!a.name.rule.empty() || !b.name.rule.empty()) return a.name.rule == b.name.rule && a.name.library == b.name.library;
     return a.name.function == b.name.function;
 }
 
@@ -104,13 +97,10 @@ Verdict compare(const Cell& left, const Cell& right) {
 std::vector<std::string> differences(const Cell& left, const Cell& right) {
     std::vector<std::string> out;
     if (left.full_name != right.full_name) {
-        if (!left.name.library.empty() && !right.name.library.empty())
-            add_change(out, "library", left.name.library, right.name.library);
+        if (!left.name.library.empty() && !right.name.library.empty()) add_change(out, "library", left.name.library, right.name.library);
         add_parameters(out, left, right);
-        if (out.empty() && same_kind(left, right))
-            out.emplace_back("another instance of the same template");
-        else if (out.empty() && left.name.short_name == right.name.short_name)
-            out.emplace_back("another function of the same name");
+        if (out.empty() && same_kind(left, right)) out.emplace_back("another instance of the same template");
+        else if (out.empty() && left.name.short_name == right.name.short_name) out.emplace_back("another function of the same name");
     }
     add_launches(out, left, right);
     return out;

@@ -11,28 +11,19 @@ namespace {
 /// How well two kernels stand for each other; 0: not at all.
 double likeness(const Cell& a, const Cell& b) {
     double score = 0;
-    if (a.full_name == b.full_name)
-        score = 0.9;
-    else if (same_kind(a, b))
-        score = 0.7;
-    else if (a.category == b.category && a.category != KernelCategory::other)
-        score = 0.5;
-    else
-        return 0;
+    if (a.full_name == b.full_name) score = 0.9;
+    else if (same_kind(a, b)) score = 0.7;
+    else if (a.category == b.category && a.category != KernelCategory::other) score = 0.5;
+    else return 0;
     if (a.part == b.part) score += 0.2;
-    return a.regular == b.regular ? score
-                                  : 0.3 * score;  // what all layers run does not stand for what one of them runs
+    return a.regular == b.regular ? score : 0.3 * score;  // what all layers run does not stand for what one of them runs
 }
 
 /// All ways to pair the kernels of two layers in order: the best totals of every beginning and of every rest.
 class Alignment {
 public:
     Alignment(const std::vector<Cell>& left, const std::vector<Cell>& right)
-        : rows_{left.size()},
-          columns_{right.size()},
-          likeness_(rows_ * columns_),
-          begin_((rows_ + 1) * (columns_ + 1)),
-          rest_(begin_) {
+        : rows_{left.size()}, columns_{right.size()}, likeness_(rows_ * columns_), begin_((rows_ + 1) * (columns_ + 1)), rest_(begin_) {
         for (std::size_t i = 0; i < rows_; ++i) {
             for (std::size_t j = 0; j < columns_; ++j) likeness_[i * columns_ + j] = likeness(left[i], right[j]);
         }
@@ -62,8 +53,7 @@ public:
             Row row;
             const bool pairs = i < rows_ && j < columns_ && pair(i, j) > 0 &&
                                at(rest_, i, j) <= at(rest_, i + 1, j + 1) + pair(i, j) + epsilon;
-            const bool left_alone =
-                !pairs && i < rows_ && (j == columns_ || at(rest_, i, j) <= at(rest_, i + 1, j) + epsilon);
+            const bool left_alone = !pairs && i < rows_ && (j == columns_ || at(rest_, i, j) <= at(rest_, i + 1, j) + epsilon);
             if (pairs) row.certain = no_rival(i, j);
             if (pairs || left_alone) row.left = i++;
             if (pairs || !left_alone) row.right = j++;
@@ -78,9 +68,7 @@ private:
     static constexpr double margin = 0.05;
 
     double& at(std::vector<double>& table, std::size_t i, std::size_t j) const { return table[i * (columns_ + 1) + j]; }
-    double at(const std::vector<double>& table, std::size_t i, std::size_t j) const {
-        return table[i * (columns_ + 1) + j];
-    }
+    double at(const std::vector<double>& table, std::size_t i, std::size_t j) const { return table[i * (columns_ + 1) + j]; }
     double pair(std::size_t i, std::size_t j) const { return likeness_[i * columns_ + j]; }
 
     /// The best total of an alignment in which `i` pairs with another than `j`, or with none, is clearly worse.
@@ -106,18 +94,12 @@ private:
 
 std::string_view verdict_text(Verdict verdict) noexcept {
     switch (verdict) {
-        case Verdict::same:
-            return "same";
-        case Verdict::launch:
-            return "other launch";
-        case Verdict::parameters:
-            return "other parameters";
-        case Verdict::other_kernel:
-            return "other kernel";
-        case Verdict::only_left:
-            return "only left";
-        case Verdict::only_right:
-            return "only right";
+        case Verdict::same: return "same";
+        case Verdict::launch: return "other launch";
+        case Verdict::parameters: return "other parameters";
+        case Verdict::other_kernel: return "other kernel";
+        case Verdict::only_left: return "only left";
+        case Verdict::only_right: return "only right";
     }
     return {};
 }
@@ -126,10 +108,8 @@ KernelMap make_map(Side left, Side right) {
     KernelMap map;
     map.rows = Alignment(left.cells, right.cells).rows();
     for (Row& row : map.rows) {
-        if (row.left == no_cell)
-            row.verdict = Verdict::only_right;
-        else if (row.right == no_cell)
-            row.verdict = Verdict::only_left;
+        if (row.left == no_cell) row.verdict = Verdict::only_right;
+        else if (row.right == no_cell) row.verdict = Verdict::only_left;
         else {
             row.verdict = compare(left.cells[row.left], right.cells[row.right]);
             row.differences = differences(left.cells[row.left], right.cells[row.right]);

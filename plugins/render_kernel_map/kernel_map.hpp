@@ -66,8 +66,8 @@ struct KernelMap {
 };
 
 /// Fills a side from a profile of `attribution`'s steps. `operators`: of its trace, or nullptr.
-Side make_side(const Layers& layers, const Attribution& attribution, const render::LayerProfile& profile,
-               const KernelNames& names, const Operators* operators);
+Side make_side(const Layers& layers, const Attribution& attribution, const render::LayerProfile& profile, const KernelNames& names,
+               const Operators* operators);
 
 /// Lays the sides side by side as a whole and in order.
 KernelMap make_map(Side left, Side right);

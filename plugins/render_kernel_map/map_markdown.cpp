@@ -18,8 +18,7 @@ using tables::one_decimal_us;
 std::string kernel_columns(const Side& side, std::size_t index) {
     if (index == no_cell) return " – | – | – |";
     const Cell& cell = side.cells[index];
-    return fmt::format(" {} | {} | {} % |", markdown_cell(kernel_title(side, cell)),
-                       one_decimal_us(cell.time.mean()),
+    return fmt::format(" {} | {} | {} % |", markdown_cell(kernel_title(side, cell)), one_decimal_us(cell.time.mean()),
                        one_decimal_percent(cell.time.total, side.total));
 }
 
@@ -39,8 +38,7 @@ std::string row_line(const KernelMap& map, const Row& row) {
 
 std::string sums_line(const KernelMap& map) {
     const auto sums = [](const Side& side) {
-        return fmt::format(" **one layer** | {} | 100.0 % |",
-                           one_decimal_us(side.layer_sum.mean()));
+        return fmt::format(" **one layer** | {} | 100.0 % |", one_decimal_us(side.layer_sum.mean()));
     };
     return "| |" + sums(map.left) + sums(map.right) + " |\n";
 }
@@ -57,8 +55,7 @@ std::string category_table(const KernelMap& map) {
                             percent(line.left, layer_mean(map.left)), one_decimal_us(line.right),
                             percent(line.right, layer_mean(map.right)));
     }
-    return text + fmt::format("| **sum** | {} | | {} | |\n", one_decimal_us(layer_mean(map.left)),
-                              one_decimal_us(layer_mean(map.right)));
+    return text + fmt::format("| **sum** | {} | | {} | |\n", one_decimal_us(layer_mean(map.left)), one_decimal_us(layer_mean(map.right)));
 }
 
 void add_names(std::string& text, const char* which, const Side& side, bool with_operators) {
@@ -67,9 +64,8 @@ void add_names(std::string& text, const char* which, const Side& side, bool with
         for (const KernelParameter& parameter : cell.name.parameters) {
             parameters += (parameters.empty() ? "" : ", ") + parameter.name + " " + parameter.value;
         }
-        text +=
-            fmt::format("| {} | {} | {} | {} | {} | {} | {} |", which, cell.position, cell.name.library,
-                        markdown_cell(parameters), grid_text(cell), block_text(cell), markdown_cell(cell.full_name));
+        text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |", which, cell.position, cell.name.library, markdown_cell(parameters),
+                            grid_text(cell), block_text(cell), markdown_cell(cell.full_name));
         if (with_operators) text.append(" ").append(markdown_cell(cell.op)).append(" |");
         text += '\n';
     }
@@ -98,9 +94,7 @@ std::string map_markdown(const std::vector<KernelMap>& maps) {
         const std::string left = markdown_cell(side_title(map.left));
         const std::string right = markdown_cell(side_title(map.right));
         text += fmt::format("## {} | {}\n\n{}.\n\n", left, right, counts_line(map));
-        text += fmt::format(
-            "| part | {} | µs | share | {} | µs | share | difference |\n|---|---|--:|--:|---|--:|--:|---|\n", left,
-            right);
+        text += fmt::format("| part | {} | µs | share | {} | µs | share | difference |\n|---|---|--:|--:|---|--:|--:|---|\n", left, right);
         for (const Row& row : map.rows) text += row_line(map, row);
         text += sums_line(map);
         if (any_uncertain(map)) text += fmt::format("\n{}.\n", uncertain_note);

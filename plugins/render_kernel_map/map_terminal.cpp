@@ -18,17 +18,12 @@ using render::Emphasis;
 /// One character that says how the two compare.
 const char* mark(const Row& row) {
     switch (row.verdict) {
-        case Verdict::same:
-            return "=";
+        case Verdict::same: return "=";
         case Verdict::launch:
-        case Verdict::parameters:
-            return "~";
-        case Verdict::other_kernel:
-            return "≠";
-        case Verdict::only_left:
-            return "<";
-        case Verdict::only_right:
-            return ">";
+        case Verdict::parameters: return "~";
+        case Verdict::other_kernel: return "≠";
+        case Verdict::only_left: return "<";
+        case Verdict::only_right: return ">";
     }
     return "";
 }
@@ -53,12 +48,9 @@ std::vector<std::string> difference_lines(const KernelMap& map, const Row& row, 
     all.insert(all.end(), row.differences.begin(), row.differences.end());
     std::vector<std::string> lines;
     for (const std::string& difference : all) {
-        const bool fits =
-            !lines.empty() && render::display_width(lines.back()) + render::display_width(difference) + 2 <= columns;
-        if (fits)
-            lines.back().append("; ").append(difference);
-        else
-            lines.push_back("    " + difference);
+        const bool fits = !lines.empty() && render::display_width(lines.back()) + render::display_width(difference) + 2 <= columns;
+        if (fits) lines.back().append("; ").append(difference);
+        else lines.push_back("    " + difference);
     }
     return lines;
 }
@@ -80,12 +72,11 @@ render::TextTable table_of(const KernelMap& map, int columns) {
         const Cell& any = row.left != no_cell ? map.left.cells[row.left] : map.right.cells[row.right];
         std::vector<render::TextTable::Cell> cells{{any.part}};
         add_cells(cells, map.left, row.left);
-        cells.push_back({mark(row) + std::string{row.certain ? "" : "?"},
-                         row.verdict == Verdict::same ? Emphasis::quiet : Emphasis::strong});
+        cells.push_back(
+            {mark(row) + std::string{row.certain ? "" : "?"}, row.verdict == Verdict::same ? Emphasis::quiet : Emphasis::strong});
         add_cells(cells, map.right, row.right);
         table.add_row(std::move(cells));
-        for (std::string& line : difference_lines(map, row, columns))
-            table.add_heading({{std::move(line), Emphasis::quiet}});
+        for (std::string& line : difference_lines(map, row, columns)) table.add_heading({{std::move(line), Emphasis::quiet}});
     }
     table.add_rule();
     const auto sum = [](const Side& side) { return mean_text(side.layer_sum); };
@@ -106,7 +97,8 @@ std::string map_terminal(const std::vector<KernelMap>& maps, const Terminal& ter
         text += "\n" + table_of(map, terminal.columns).text(terminal.columns, terminal.colour);
     }
     text += '\n';
-    add_wrapped(text, "= the same, ~ the same kind with other parameters or another launch, ≠ another kernel, < > on one side only", terminal.columns);
+    add_wrapped(text, "= the same, ~ the same kind with other parameters or another launch, ≠ another kernel, < > on one side only",
+                terminal.columns);
     for (const KernelMap& map : maps) {
         if (!any_uncertain(map)) continue;
         add_wrapped(text, uncertain_note, terminal.columns);

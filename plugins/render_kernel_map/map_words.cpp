@@ -28,9 +28,8 @@ std::string counts_line(const KernelMap& map) {
                                                       "another kernel for the same work",
                                                       "only left",
                                                       "only right"};
-    std::string text =
-        fmt::format("{} on the left, {} on the right: ", render::count_text(map.left.cells.size(), "kernel"),
-                    render::count_text(map.right.cells.size(), "kernel"));
+    std::string text = fmt::format("{} on the left, {} on the right: ", render::count_text(map.left.cells.size(), "kernel"),
+                                   render::count_text(map.right.cells.size(), "kernel"));
     const char* separator = "";
     for (std::size_t i = 0; i < counts.size(); ++i) {
         if (counts[i] == 0) continue;
@@ -63,9 +62,7 @@ bool any_uncertain(const KernelMap& map) {
     return std::any_of(map.rows.begin(), map.rows.end(), [](const Row& row) { return !row.certain; });
 }
 
-double layer_mean(const Side& side) {
-    return side.layer_sum.mean();
-}
+double layer_mean(const Side& side) { return side.layer_sum.mean(); }
 
 std::vector<CategoryLine> by_category(const KernelMap& map) {
     std::map<KernelCategory, CategoryLine> lines;

@@ -44,19 +44,16 @@ public:
     static constexpr auto options() {
         constexpr const char* phases = "prefill|decode|mixed|unknown|other|capture";
         return std::array{
-            option<&Options::formats>(
-                "formats", "What to write: terminal, markdown, html; names of other renderers' formats are let pass.", {.choices = render::any_format}),
+            option<&Options::formats>("formats", "What to write: terminal, markdown, html; names of other renderers' formats are let pass.",
+                                      {.choices = render::any_format}),
             option<&Options::name>("name", "Of the files."),
-            option<&Options::left>(
-                "left", "Phase of the steps on the left; with two traces all steps where the first has none of it.",
-                {.choices = phases}),
+            option<&Options::left>("left", "Phase of the steps on the left; with two traces all steps where the first has none of it.",
+                                   {.choices = phases}),
             option<&Options::right>("right", "The same for the right side.", {.choices = phases}),
-            option<&Options::left_batch>("left_batch", "Batch size on the left; -1: the one with the most executions.",
-                                         {.minimum = -1}),
+            option<&Options::left_batch>("left_batch", "Batch size on the left; -1: the one with the most executions.", {.minimum = -1}),
             option<&Options::right_batch>("right_batch", "The same for the right side.", {.minimum = -1}),
             option<&Options::print>("print", "Print markdown and html instead of writing files."),
-            option<&Options::rules>("rules",
-                                    "More files of kernel-name rules; they go before those that adpipe ships."),
+            option<&Options::rules>("rules", "More files of kernel-name rules; they go before those that adpipe ships."),
         };
     }
 
@@ -64,26 +61,20 @@ public:
 
     void run(Context& context) override {
         const KernelNames names(options_.rules, context.many<DecodedNames>("names"));
-        const std::vector<KernelMap> maps =
-            choose_maps(context, {options_.left, options_.left_batch}, {options_.right, options_.right_batch}, names);
+        const std::vector<KernelMap> maps = choose_maps(context, {options_.left, options_.left_batch},
+                                                        {options_.right, options_.right_batch}, names);
         if (maps.empty()) return;  // stopped
-        for (const std::string& format :
-             render::chosen_formats(options_.formats, {"terminal", "markdown", "html"}, {"terminal"})) {
-            if (format == "terminal")
-                context.print(map_terminal(maps, context.terminal()));
-            else if (format == "markdown")
-                put(context, ".md", map_markdown(maps));
-            else
-                put(context, ".html", map_html(maps));
+        for (const std::string& format : render::chosen_formats(options_.formats, {"terminal", "markdown", "html"}, {"terminal"})) {
+            if (format == "terminal") context.print(map_terminal(maps, context.terminal()));
+            else if (format == "markdown") put(context, ".md", map_markdown(maps));
+            else put(context, ".html", map_html(maps));
         }
     }
 
 private:
     void put(Context& context, const char* end, const std::string& content) const {
-        if (options_.print)
-            context.print(content);
-        else
-            context.write_file(render::file_name_part(options_.name) + end, content);
+        if (options_.print) context.print(content);
+        else context.write_file(render::file_name_part(options_.name) + end, content);
     }
 
     Options options_;

@@ -11,8 +11,8 @@ namespace {
 bool is_landmark(const Cell& cell) {
     const KernelCategory category = cell.category;
     if (!cell.regular) return false;
-    return category == KernelCategory::attention || category == KernelCategory::state_space ||
-           category == KernelCategory::activation || category == KernelCategory::moe;
+    return category == KernelCategory::attention || category == KernelCategory::state_space || category == KernelCategory::activation ||
+           category == KernelCategory::moe;
 }
 
 /// "gemm behind attention": behind the last landmark unless a norm lies between, else before the next one.
@@ -49,8 +49,8 @@ std::string steps_title(const render::LayerProfile& profile) {
     return title;
 }
 
-Side make_side(const Layers& layers, const Attribution& attribution, const render::LayerProfile& profile,
-               const KernelNames& names, const Operators* operators) {
+Side make_side(const Layers& layers, const Attribution& attribution, const render::LayerProfile& profile, const KernelNames& names,
+               const Operators* operators) {
     const Trace& trace = *attribution.window->trace;
     Side side;
     side.title = steps_title(profile);

@@ -20,13 +20,16 @@ public:
     static constexpr const char* name = "render.markdown";
     static constexpr const char* summary = "Writes a report on a layer for a pull request";
     static constexpr const char* doc =
-        "Writes <dump>_layer<N>.md: where the numbers come from, a link to the picture that render.dot makes of the same layer, what feeds the "
+        "Writes <dump>_layer<N>.md: where the numbers come from, a link to the picture that render.dot makes of the same layer, what feeds "
+        "the "
         "layer and what it feeds, the kernels on their nodes, the sums, and what could not be put on a node, and why.";
     static constexpr std::span<const PortDecl> inputs = render::layer_ports;
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", "Only \"markdown\"; names of other renderers' formats are let pass.", {.choices = render::any_format}),
-            option<&Options::fold>("fold", "\"shape\" leaves out ops that only change a shape and launch nothing.", {.choices = "none|shape"}),
+            option<&Options::formats>("formats", "Only \"markdown\"; names of other renderers' formats are let pass.",
+                                      {.choices = render::any_format}),
+            option<&Options::fold>("fold", "\"shape\" leaves out ops that only change a shape and launch nothing.",
+                                   {.choices = "none|shape"}),
             option<&Options::picture>("picture", "Kind of the picture to link to.", {.choices = "svg|png|none"}),
         };
     }
@@ -48,8 +51,8 @@ private:
         const std::string title = render::markdown_cell(render::layer_title(view, pipeline));
         std::string out = "## " + title + "\n\n";
         if (view.has_trace()) {
-            out += "**" + render::markdown_cell(render::time_line(view)) + "** · " + render::markdown_cell(render::steps_line(view)) + " · " +
-                   render::markdown_cell(render::coverage_line(view)) + "\n\n";
+            out += "**" + render::markdown_cell(render::time_line(view)) + "** · " + render::markdown_cell(render::steps_line(view)) +
+                   " · " + render::markdown_cell(render::coverage_line(view)) + "\n\n";
         }
         out += "From " + render::markdown_cell(render::source_line(view)) + ".\n\n";
         if (options_.picture != "none") out += "![" + title + "](" + render::layer_file_stem(view) + "." + options_.picture + ")\n\n";

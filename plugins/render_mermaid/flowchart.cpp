@@ -65,7 +65,9 @@ private:
         std::string text = "<b>" + label_text(label.title) + "</b>";
         const auto kernels = view_.kernels_of(v);
         if (detail_ == Detail::titles) return text;
-        if (!kernels.empty()) text += "<br>" + label_text(render::duration_text(view_.time_of(v)) + " · " + render::percent_text(view_.time_of(v), view_.times.sum));
+        if (!kernels.empty())
+            text += "<br>" +
+                    label_text(render::duration_text(view_.time_of(v)) + " · " + render::percent_text(view_.time_of(v), view_.times.sum));
         if (detail_ != Detail::kernels) return text;
         if (!label.type.empty()) text += "<br>" + label_text(label.type);
         for (const std::uint32_t i : kernels) {
@@ -151,7 +153,8 @@ private:
                 members += (members.empty() ? "" : ",") + ("n" + std::to_string(v));
             }
             if (members.empty()) continue;
-            line("  classDef heat" + std::to_string(i) + " fill:" + std::string{scale[i].shade.fill} + ",color:" + std::string{scale[i].shade.text} + ",stroke:#444");
+            line("  classDef heat" + std::to_string(i) + " fill:" + std::string{scale[i].shade.fill} +
+                 ",color:" + std::string{scale[i].shade.text} + ",stroke:#444");
             line("  class " + members + " heat" + std::to_string(i));
         }
     }

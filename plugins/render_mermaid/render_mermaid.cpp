@@ -20,12 +20,14 @@ public:
     static constexpr const char* name = "render.mermaid";
     static constexpr const char* summary = "Writes a layer as a Mermaid flowchart for Markdown pages";
     static constexpr const char* doc =
-        "Writes <dump>_layer<N>.mmd, or with `fence: true` <dump>_layer<N>_mermaid.md, a piece of Markdown that GitHub and GitLab draw. Where the whole layer "
+        "Writes <dump>_layer<N>.mmd, or with `fence: true` <dump>_layer<N>_mermaid.md, a piece of Markdown that GitHub and GitLab draw. "
+        "Where the whole layer "
         "is more than Mermaid draws (50,000 characters, 500 arrows), kernels, then times, then the insides of the blocks are left out.";
     static constexpr std::span<const PortDecl> inputs = render::layer_ports;
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", "Only \"mermaid\"; names of other renderers' formats are let pass.", {.choices = render::any_format}),
+            option<&Options::formats>("formats", "Only \"mermaid\"; names of other renderers' formats are let pass.",
+                                      {.choices = render::any_format}),
             option<&Options::fold>("fold", "\"shape\" folds ops that only change a shape into the arrows.", {.choices = "none|shape"}),
             option<&Options::detail>("detail", "The most that is shown.", {.choices = "kernels|times|titles|blocks"}),
             option<&Options::fence>("fence", "Puts the flowchart between ```mermaid and ```, in a Markdown file."),

@@ -116,13 +116,16 @@ private:
         Json list = Json::array({attribute("name", vertex.name), attribute("target", vertex.target), attribute("group", group),
                                  attribute("reason", view_.layers->text(member.reason)), attribute("line", std::to_string(vertex.line))});
         for (const VertexId weight : view_.weights_of(v)) {
-            list.push_back(attribute("weight", std::string{view_.graph->vertex(weight).name} + "  " + std::string{view_.graph->vertex(weight).shape}));
+            list.push_back(
+                attribute("weight", std::string{view_.graph->vertex(weight).name} + "  " + std::string{view_.graph->vertex(weight).shape}));
         }
         const auto lane = outline_.auxiliary.find(v);
-        if (lane != outline_.auxiliary.end()) list.push_back(attribute("auxiliary stream", lane->second < 0 ? "yes" : std::to_string(lane->second)));
+        if (lane != outline_.auxiliary.end())
+            list.push_back(attribute("auxiliary stream", lane->second < 0 ? "yes" : std::to_string(lane->second)));
         for (const std::uint32_t i : view_.kernels_of(v)) {
             const KernelUse& kernel = view_.kernels[i];
-            list.push_back(attribute("kernel", kernel.name + "  " + render::duration_text(kernel.time.median) + "  " + std::string{evidence_text(kernel.evidence)}));
+            list.push_back(attribute("kernel", kernel.name + "  " + render::duration_text(kernel.time.median) + "  " +
+                                                   std::string{evidence_text(kernel.evidence)}));
         }
         return list;
     }
@@ -169,9 +172,10 @@ std::string_view evidence_colour(Evidence evidence) {
 }
 
 /// By KernelCategory; each its own, for the same reason.
-constexpr std::array<std::string_view, kernel_category_count> category_colours{
-    "#9a9a9a", "#1f4e79", "#b5532a", "#2e7d4f", "#7a5ca8", "#c9a227", "#3f9fb5", "#a8436e", "#5a6b2f",
-    "#d98a5b", "#6f7f8f", "#88632b", "#4aa36a", "#5b62c4", "#c46bb0", "#35545c", "#8f2f2f"};
+constexpr std::array<std::string_view, kernel_category_count> category_colours{"#9a9a9a", "#1f4e79", "#b5532a", "#2e7d4f", "#7a5ca8",
+                                                                               "#c9a227", "#3f9fb5", "#a8436e", "#5a6b2f", "#d98a5b",
+                                                                               "#6f7f8f", "#88632b", "#4aa36a", "#5b62c4", "#c46bb0",
+                                                                               "#35545c", "#8f2f2f"};
 
 const KernelUse& longest_kernel(const LayerView& view, VertexId v) {
     const auto kernels = view.kernels_of(v);
@@ -212,23 +216,34 @@ std::vector<std::pair<std::string, Json>> node_data(const std::vector<LayerView>
     const Json heat = {{"gradient", gradient()}};
     const KernelNames& names = KernelNames::built_in();
     return {
-        {"time", data_of(views, "median µs", heat, [](const LayerView& view, VertexId v) {
-             return Json{{"value", static_cast<double>(view.time_of(v)) / 1e3}};
-         })},
-        {"share", data_of(views, "% of the layer", heat, [](const LayerView& view, VertexId v) {
-             return Json{{"value", 100.0 * static_cast<double>(view.time_of(v)) / static_cast<double>(std::max<Nanoseconds>(1, view.times.sum))}};
-         })},
-        {"evidence", data_of(views, "evidence", Json::object(), [](const LayerView& view, VertexId v) {
-             const Evidence evidence = longest_kernel(view, v).evidence;
-             return Json{{"value", evidence_text(evidence)}, {"bgColor", evidence_colour(evidence)}, {"textColor", "#ffffff"}};
-         })},
-        {"confidence", data_of(views, "confidence", Json::object(), [](const LayerView& view, VertexId v) {
-             return Json{{"value", std::round(static_cast<double>(longest_kernel(view, v).confidence) * 1000) / 1000}};
-         })},
-        {"category", data_of(views, "what its longest kernel does", Json::object(), [&names](const LayerView& view, VertexId v) {
-             const KernelCategory category = names.decode(view.trace().string(longest_kernel(view, v).full_name)).category;
-             return Json{{"value", category_text(category)}, {"bgColor", category_colours[static_cast<std::size_t>(category)]}, {"textColor", "#ffffff"}};
-         })},
+        {"time", data_of(views, "median µs", heat,
+                         [](const LayerView& view, VertexId v) {
+                             return Json{{"value", static_cast<double>(view.time_of(v)) / 1e3}};
+                         })},
+        {"share", data_of(views, "% of the layer", heat,
+                          [](const LayerView& view, VertexId v) {
+                              return Json{{"value", 100.0 * static_cast<double>(view.time_of(v)) /
+                                                        static_cast<double>(std::max<Nanoseconds>(1, view.times.sum))}};
+                          })},
+        {"evidence",
+         data_of(views, "evidence", Json::object(),
+                 [](const LayerView& view, VertexId v) {
+                     const Evidence evidence = longest_kernel(view, v).evidence;
+                     return Json{{"value", evidence_text(evidence)}, {"bgColor", evidence_colour(evidence)}, {"textColor", "#ffffff"}};
+                 })},
+        {"confidence",
+         data_of(views, "confidence", Json::object(),
+                 [](const LayerView& view, VertexId v) {
+                     return Json{{"value", std::round(static_cast<double>(longest_kernel(view, v).confidence) * 1000) / 1000}};
+                 })},
+        {"category",
+         data_of(views, "what its longest kernel does", Json::object(),
+                 [&names](const LayerView& view, VertexId v) {
+                     const KernelCategory category = names.decode(view.trace().string(longest_kernel(view, v).full_name)).category;
+                     return Json{{"value", category_text(category)},
+                                 {"bgColor", category_colours[static_cast<std::size_t>(category)]},
+                                 {"textColor", "#ffffff"}};
+                 })},
     };
 }
 

@@ -23,8 +23,10 @@ public:
     static constexpr std::span<const PortDecl> inputs = render::layer_ports;
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", "Only \"model_explorer\"; names of other renderers' formats are let pass.", {.choices = render::any_format}),
-            option<&Options::fold>("fold", "\"shape\" leaves out ops that only change a shape and launch nothing.", {.choices = "none|shape"}),
+            option<&Options::formats>("formats", "Only \"model_explorer\"; names of other renderers' formats are let pass.",
+                                      {.choices = render::any_format}),
+            option<&Options::fold>("fold", "\"shape\" leaves out ops that only change a shape and launch nothing.",
+                                   {.choices = "none|shape"}),
         };
     }
 
@@ -54,4 +56,5 @@ private:
 
 }  // namespace adpipe::render_model_explorer
 
-ADPIPE_PLUGIN("render_model_explorer", "0.1.0", "render.model_explorer", adpipe::stage<adpipe::render_model_explorer::RenderModelExplorer>())
+ADPIPE_PLUGIN("render_model_explorer", "0.1.0", "render.model_explorer",
+              adpipe::stage<adpipe::render_model_explorer::RenderModelExplorer>())

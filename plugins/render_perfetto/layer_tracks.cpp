@@ -41,9 +41,8 @@ std::string microseconds(Nanoseconds ns) {
 std::vector<std::vector<const Slice*>> lanes_of(const std::vector<Slice>& slices) {
     std::vector<const Slice*> sorted;
     for (const Slice& slice : slices) sorted.push_back(&slice);
-    std::stable_sort(sorted.begin(), sorted.end(), [](const Slice* a, const Slice* b) {
-        return a->start != b->start ? a->start < b->start : a->end > b->end;
-    });
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const Slice* a, const Slice* b) { return a->start != b->start ? a->start < b->start : a->end > b->end; });
     std::vector<std::vector<const Slice*>> lanes;
     for (const Slice* slice : sorted) {
         const auto free = std::find_if(lanes.begin(), lanes.end(), [&](const auto& lane) { return lane.back()->end <= slice->start; });
@@ -96,8 +95,9 @@ private:
     }
 
     void add_slice(const Slice& slice, Row row, int pid, int tid) {
-        std::string event = R"({"ph":"X","name":)" + json_string(slice.name) + R"(,"cat":")" + std::string{row_name(row)} + '"' + place(pid, tid) +
-                            R"(,"ts":)" + microseconds(slice.start - base_) + R"(,"dur":)" + microseconds(slice.end - slice.start) + R"(,"args":{)";
+        std::string event = R"({"ph":"X","name":)" + json_string(slice.name) + R"(,"cat":")" + std::string{row_name(row)} + '"' +
+                            place(pid, tid) + R"(,"ts":)" + microseconds(slice.start - base_) + R"(,"dur":)" +
+                            microseconds(slice.end - slice.start) + R"(,"args":{)";
         for (std::size_t i = 0; i < slice.arguments.size(); ++i) {
             event += (i == 0 ? "" : ",") + json_string(slice.arguments[i].first) + ":" + json_string(slice.arguments[i].second);
         }
@@ -106,7 +106,8 @@ private:
 
     /// Both ends lie at the kernel's start, which is inside of its layer's slice: viewers bind an end to the slice that is open there.
     void add_arrow(const Slice& kernel, int pid, int tid) {
-        const std::string common = R"("name":"in layer","cat":"layer_kernel","id":)" + std::to_string(++arrows_) + R"(,"ts":)" + microseconds(kernel.start - base_);
+        const std::string common = R"("name":"in layer","cat":"layer_kernel","id":)" + std::to_string(++arrows_) + R"(,"ts":)" +
+                                   microseconds(kernel.start - base_);
         events_.push_back(R"({"ph":"s",)" + common + place(pid, layer_lanes_[kernel.layer]) + "}");
         events_.push_back(R"({"ph":"f","bp":"e",)" + common + place(pid, tid) + "}");
     }
@@ -140,7 +141,8 @@ void Tracks::add(const LayerView& view) {
         for (const std::uint32_t kernel : use.executions) {
             const auto group = group_of.find(use.node);
             by_step_and_stream[{view.attribution->window->step_of_kernel[kernel], use.stream}].push_back(
-                {&use, kernel, trace.kernels.start[kernel], trace.kernels.end[kernel], group == group_of.end() ? "on no node" : group->second});
+                {&use, kernel, trace.kernels.start[kernel], trace.kernels.end[kernel],
+                 group == group_of.end() ? "on no node" : group->second});
         }
     }
     for (auto& [key, executions] : by_step_and_stream) {
@@ -166,7 +168,9 @@ void Tracks::add_runs(const LayerView& view, std::int64_t stream, const std::vec
         const VertexId node = execution.use->node;
         if (node != no_vertex) {
             Slice& slice = extend(Row::node, same_node, render::label_node(view, node).title, execution);
-            if (!same_node) slice.arguments = {{"name", std::string{view.graph->vertex(node).name}}, {"op", std::string{view.graph->vertex(node).target}}};
+            if (!same_node)
+                slice.arguments = {{"name", std::string{view.graph->vertex(node).name}},
+                                   {"op", std::string{view.graph->vertex(node).target}}};
         }
         Slice& kernel = extend(Row::kernel, false, execution.use->name, execution);
         kernel.layer = rows_[{stream, Row::layer}].size() - 1;

@@ -19,13 +19,16 @@ public:
     static constexpr const char* name = "render.perfetto";
     static constexpr const char* summary = "Writes the layers' kernels in time for ui.perfetto.dev";
     static constexpr const char* doc =
-        "Writes <dump>_layer<N>_perfetto.json, or <dump>_layers_perfetto.json for several layers: the kernels of the chosen steps by stream and, above "
-        "them, rows for their nodes, groups and layers. For ui.perfetto.dev and chrome://tracing. Times count from the first kernel that is shown; every "
+        "Writes <dump>_layer<N>_perfetto.json, or <dump>_layers_perfetto.json for several layers: the kernels of the chosen steps by "
+        "stream and, above "
+        "them, rows for their nodes, groups and layers. For ui.perfetto.dev and chrome://tracing. Times count from the first kernel that "
+        "is shown; every "
         "kernel has its own start as an argument.";
     static constexpr std::span<const PortDecl> inputs = render::layer_ports;
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", "Only \"perfetto\"; names of other renderers' formats are let pass.", {.choices = render::any_format}),
+            option<&Options::formats>("formats", "Only \"perfetto\"; names of other renderers' formats are let pass.",
+                                      {.choices = render::any_format}),
             option<&Options::fold>("fold", "No effect: only nodes that launch kernels are shown.", {.choices = "none|shape"}),
         };
     }
@@ -37,7 +40,8 @@ public:
         const render::LayerViews views = render::layer_views(context);
         const auto layers = render::chosen_layers(context, views.layers());
         if (views.attribution() == nullptr) {
-            throw Error("ADP-RND-008", "there is no trace, so there are no times to write for Perfetto", "add trace, window and align stages before this one");
+            throw Error("ADP-RND-008", "there is no trace, so there are no times to write for Perfetto",
+                        "add trace, window and align stages before this one");
         }
         Tracks tracks;
         std::string source;

@@ -28,7 +28,9 @@ public:
     static constexpr auto options() {
         return std::array{
             option<&Options::format>("format", "What to write; if empty, what `formats` says.", {.choices = "|terminal|tsv|csv|markdown"}),
-            option<&Options::formats>("formats", "What to write: terminal, tsv, csv, markdown; names of other renderers' formats are let pass.", {.choices = render::any_format}),
+            option<&Options::formats>("formats",
+                                      "What to write: terminal, tsv, csv, markdown; names of other renderers' formats are let pass.",
+                                      {.choices = render::any_format}),
             option<&Options::fold>("fold", "\"shape\" leaves out ops that only change a shape and launch nothing; \"none\" shows them.",
                                    {.choices = "none|shape"}),
             option<&Options::file>("file", "File below the output directory to write to; if empty, standard output."),

@@ -106,7 +106,9 @@ std::string nodes_table(const LayerView& view, render::Fold fold, int width, boo
         table.add_heading({{section.head, Emphasis::strong}});
         for (const VertexId v : section.nodes) {
             const render::NodeLabel label = render::label_node(view, v);
-            table.add_row({{"  " + label.title}, {label.detail}, {label.type, Emphasis::quiet},
+            table.add_row({{"  " + label.title},
+                           {label.detail},
+                           {label.type, Emphasis::quiet},
                            {"%" + std::string{view.graph->vertex(v).name}, Emphasis::quiet}});
         }
     }
@@ -118,7 +120,9 @@ std::string nodes_table(const LayerView& view, render::Fold fold, int width, boo
 std::string terminal_report(const LayerView& view, render::Fold fold, std::string_view pipeline, const Terminal& terminal) {
     const int width = std::max(60, terminal.is_terminal ? terminal.columns : 100);
     const bool colour = terminal.colour;
-    std::string out = render::emphasised(render::fit(render::visible_text(render::layer_title(view, pipeline)), width), Emphasis::strong, colour) + "\n";
+    std::string out = render::emphasised(render::fit(render::visible_text(render::layer_title(view, pipeline)), width), Emphasis::strong,
+                                         colour) +
+                      "\n";
     std::vector<render::LabelledText> head{{"nodes", render::nodes_line(view)}};
     for (auto& line : render::boundary_lines(view)) head.push_back(std::move(line));
     std::vector<render::ReportPart> parts;
@@ -126,11 +130,13 @@ std::string terminal_report(const LayerView& view, render::Fold fold, std::strin
         head.push_back({"window", view.attribution->window->description});
         head.push_back({"shown", render::steps_line(view) + ", in µs"});
         parts = render::report_parts(view, fold);
-        if (const std::string evidence = common_evidence(parts); !evidence.empty()) head.push_back({"known", "all kernels by evidence '" + evidence + "'"});
+        if (const std::string evidence = common_evidence(parts); !evidence.empty())
+            head.push_back({"known", "all kernels by evidence '" + evidence + "'"});
     }
     out += labelled(head, 6, width, colour) + "\n";
     if (!view.has_trace()) return out + nodes_table(view, fold, width, colour);
-    if (view.kernels.empty()) return out + "the chosen steps hold no kernel of this layer\n" + labelled(render::total_lines(view), 11, width, colour);
+    if (view.kernels.empty())
+        return out + "the chosen steps hold no kernel of this layer\n" + labelled(render::total_lines(view), 11, width, colour);
     out += kernels_table(view, parts, width, colour) + "\n";
     return out + labelled(render::total_lines(view), 11, width, colour);
 }

@@ -35,9 +35,8 @@ public:
         name_groups();
         add_categories();
         const auto most_time_first = [](std::vector<KernelGroup>& groups) {
-            std::sort(groups.begin(), groups.end(), [](const KernelGroup& a, const KernelGroup& b) {
-                return a.total != b.total ? a.total > b.total : a.name < b.name;
-            });
+            std::sort(groups.begin(), groups.end(),
+                      [](const KernelGroup& a, const KernelGroup& b) { return a.total != b.total ? a.total > b.total : a.name < b.name; });
         };
         most_time_first(result_.kernels);
         most_time_first(result_.categories);
@@ -133,15 +132,13 @@ private:
     const Kernels& kernels_;
     static constexpr std::size_t no_group = static_cast<std::size_t>(-1);
     std::vector<std::size_t> group_of_;  ///< by name and kind of kernel
-    std::vector<KernelName> decoded_;  ///< of result_.kernels
+    std::vector<KernelName> decoded_;    ///< of result_.kernels
     std::map<std::int32_t, DeviceTime> devices_;
     KernelCount result_;
 };
 
 }  // namespace
 
-KernelCount count_kernels(const Window& window, bool whole, const KernelNames& names) {
-    return KernelCounter(window, names).run(whole);
-}
+KernelCount count_kernels(const Window& window, bool whole, const KernelNames& names) { return KernelCounter(window, names).run(whole); }
 
 }  // namespace adpipe::render_tables

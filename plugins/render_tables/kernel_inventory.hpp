@@ -13,7 +13,6 @@ std::string inventory_csv(const KernelCount& count);
 std::string category_csv(const KernelCount& count);
 std::string inventory_markdown(const KernelCount& count, const Window& window);
 /// `most`: kernels that are shown, 0 for all; the rest is one line.
-std::string inventory_terminal(const KernelCount& count, const Window& window, std::size_t most,
-                               const Terminal& terminal);
+std::string inventory_terminal(const KernelCount& count, const Window& window, std::size_t most, const Terminal& terminal);
 
 }  // namespace adpipe::render_tables

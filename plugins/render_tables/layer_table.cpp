@@ -56,8 +56,7 @@ std::vector<NamedRow> named_rows(const LayerTableInput& input, const LayerProfil
     const std::uint32_t first = attention->position;
     const std::uint32_t positions = rows.back().position + 1;
     for (NamedRow& row : rows) row.position = (row.position + positions - first) % positions;
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const NamedRow& a, const NamedRow& b) { return a.position < b.position; });
+    std::stable_sort(rows.begin(), rows.end(), [](const NamedRow& a, const NamedRow& b) { return a.position < b.position; });
     return rows;
 }
 
@@ -66,11 +65,9 @@ std::string layer_csv(const LayerTableInput& input, const LayerProfile& profile)
     text += input.operators != nullptr ? ",operator\n" : "\n";  // scripts read the columns before it
     for (const NamedRow& row : named_rows(input, profile)) {
         const render::Spread& time = row.row->time;
-        text += fmt::format("{},{},{},{},{},{},{},{},{}", row.position, render::csv_field(row.short_name),
-                            render::csv_field(row.name), one_decimal_us(time.mean()), one_decimal_us(time.deviation),
-                            one_decimal_us(static_cast<double>(time.minimum)),
-                            one_decimal_us(static_cast<double>(time.maximum)),
-                            one_decimal_percent(time.total, profile.total), time.count);
+        text += fmt::format("{},{},{},{},{},{},{},{},{}", row.position, render::csv_field(row.short_name), render::csv_field(row.name),
+                            one_decimal_us(time.mean()), one_decimal_us(time.deviation), one_decimal_us(static_cast<double>(time.minimum)),
+                            one_decimal_us(static_cast<double>(time.maximum)), one_decimal_percent(time.total, profile.total), time.count);
         if (input.operators != nullptr) text.append(",").append(render::csv_field(row.op));
         text += '\n';
     }
@@ -80,8 +77,7 @@ std::string layer_csv(const LayerTableInput& input, const LayerProfile& profile)
 /// "conc16_", "prefill_", "": which steps a table is of.
 std::string steps_prefix(const LayerProfile& profile) {
     std::string prefix;
-    if (profile.phase != Phase::decode && profile.phase != Phase::unknown)
-        prefix = std::string{phase_text(profile.phase)} + "_";
+    if (profile.phase != Phase::decode && profile.phase != Phase::unknown) prefix = std::string{phase_text(profile.phase)} + "_";
     if (profile.batch_size >= 0) prefix += "conc" + std::to_string(profile.batch_size) + "_";
     return prefix;
 }
@@ -106,8 +102,7 @@ bool is_main_kind(const LayerProfiles& profiles, const LayerProfile& profile) {
 
 std::string layer_numbers(const LayerTableInput& input, const LayerProfile& profile) {
     std::map<TextId, std::vector<std::int64_t>> by_stack;
-    for (const std::uint32_t l : profile.layers)
-        by_stack[input.layers.layers[l].stack].push_back(input.layers.layers[l].number);
+    for (const std::uint32_t l : profile.layers) by_stack[input.layers.layers[l].stack].push_back(input.layers.layers[l].number);
     std::string text;
     for (auto& [stack, numbers] : by_stack) {
         if (!text.empty()) text += "; ";
@@ -117,42 +112,35 @@ std::string layer_numbers(const LayerTableInput& input, const LayerProfile& prof
     return text;
 }
 
-std::string milliseconds(Nanoseconds time) {
-    return fmt::format("{:.3f} ms", static_cast<double>(time) / 1e6);
-}
+std::string milliseconds(Nanoseconds time) { return fmt::format("{:.3f} ms", static_cast<double>(time) / 1e6); }
 
 std::string operator_cell(const LayerTableInput& input, const NamedRow& row) {
     return input.operators != nullptr ? " " + render::markdown_cell(row.op) + " |" : std::string{};
 }
 
 std::string layer_section(const LayerTableInput& input, const LayerProfile& profile) {
-    std::string text = fmt::format("## {}: layers {} (kind {})\n\n", steps_title(profile),
-                                   layer_numbers(input, profile), profile.kind);
-    text += input.operators != nullptr
-                ? "| pos | kernel | category | operator | calls | avg µs | std | min | max | share |\n"
-                  "|--:|---|---|---|--:|--:|--:|--:|--:|--:|\n"
-                : "| pos | kernel | category | calls | avg µs | std | min | max | share "
-                  "|\n|--:|---|---|--:|--:|--:|--:|--:|--:|\n";
+    std::string text = fmt::format("## {}: layers {} (kind {})\n\n", steps_title(profile), layer_numbers(input, profile), profile.kind);
+    text += input.operators != nullptr ? "| pos | kernel | category | operator | calls | avg µs | std | min | max | share |\n"
+                                         "|--:|---|---|---|--:|--:|--:|--:|--:|--:|\n"
+                                       : "| pos | kernel | category | calls | avg µs | std | min | max | share "
+                                         "|\n|--:|---|---|--:|--:|--:|--:|--:|--:|\n";
     for (const NamedRow& row : named_rows(input, profile)) {
         const render::Spread& time = row.row->time;
-        text += fmt::format("| {} | {} | {} |{} {} | {} | {} | {} | {} | {} % |\n", row.position,
-                            render::markdown_cell(row.label), category_text(row.category),
-                            operator_cell(input, row), time.count, one_decimal_us(time.mean()),
+        text += fmt::format("| {} | {} | {} |{} {} | {} | {} | {} | {} | {} % |\n", row.position, render::markdown_cell(row.label),
+                            category_text(row.category), operator_cell(input, row), time.count, one_decimal_us(time.mean()),
                             one_decimal_us(time.deviation), one_decimal_us(static_cast<double>(time.minimum)),
-                            one_decimal_us(static_cast<double>(time.maximum)),
-                            one_decimal_percent(time.total, profile.total));
+                            one_decimal_us(static_cast<double>(time.maximum)), one_decimal_percent(time.total, profile.total));
     }
     const render::Spread& sum = profile.layer_sum;
-    text += fmt::format(
-        "\nOne layer, µs: min {}, median {}, mean {}, max {} ({} times: {}, {}); wall, median {}.\n",
-        one_decimal_us(static_cast<double>(sum.minimum)), one_decimal_us(static_cast<double>(sum.median)),
-        one_decimal_us(sum.mean()), one_decimal_us(static_cast<double>(sum.maximum)), sum.count,
-        render::count_text(profile.layers.size(), "layer"), render::count_text(profile.steps, "step"), one_decimal_us(static_cast<double>(profile.layer_wall.median)));
+    text += fmt::format("\nOne layer, µs: min {}, median {}, mean {}, max {} ({} times: {}, {}); wall, median {}.\n",
+                        one_decimal_us(static_cast<double>(sum.minimum)), one_decimal_us(static_cast<double>(sum.median)),
+                        one_decimal_us(sum.mean()), one_decimal_us(static_cast<double>(sum.maximum)), sum.count,
+                        render::count_text(profile.layers.size(), "layer"), render::count_text(profile.steps, "step"),
+                        one_decimal_us(static_cast<double>(profile.layer_wall.median)));
     text += fmt::format("{} × {} layers = {} a step. The rows' times add up to {} = {} layers of {} on average.\n\n",
                         one_decimal_us(sum.mean()), profile.layers.size(),
                         milliseconds(static_cast<Nanoseconds>(sum.mean() * static_cast<double>(profile.layers.size()))),
-                        milliseconds(profile.total), sum.count,
-                        render::duration_text(static_cast<Nanoseconds>(sum.mean())));
+                        milliseconds(profile.total), sum.count, render::duration_text(static_cast<Nanoseconds>(sum.mean())));
     return text;
 }
 
@@ -174,12 +162,9 @@ std::vector<std::int32_t> partner_rows(const std::vector<NamedRow>& pattern, con
     std::vector<std::int32_t> partner(rows.size(), -1);
     for (std::size_t i = 0, j = 0; i < rows.size() && j < pattern.size();) {
         const double alike = likeness(rows[i], pattern[j]);
-        if (alike > 0 && best[i * columns + j] <= best[(i + 1) * columns + j + 1] + alike)
-            partner[i++] = static_cast<std::int32_t>(j++);
-        else if (best[i * columns + j] <= best[(i + 1) * columns + j])
-            ++i;
-        else
-            ++j;
+        if (alike > 0 && best[i * columns + j] <= best[(i + 1) * columns + j + 1] + alike) partner[i++] = static_cast<std::int32_t>(j++);
+        else if (best[i * columns + j] <= best[(i + 1) * columns + j]) ++i;
+        else ++j;
     }
     return partner;
 }
@@ -188,10 +173,8 @@ std::vector<std::int32_t> partner_rows(const std::vector<NamedRow>& pattern, con
 using SideBySide = std::vector<std::vector<const NamedRow*>>;
 
 SideBySide side_by_side(const std::vector<std::vector<NamedRow>>& tables) {
-    const auto longest = std::max_element(tables.begin(), tables.end(),
-                                          [](const auto& a, const auto& b) { return a.size() < b.size(); });
-    std::vector<std::vector<std::vector<const NamedRow*>>> behind(longest->size() +
-                                                                  1);  // lines without a row of the longest table
+    const auto longest = std::max_element(tables.begin(), tables.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    std::vector<std::vector<std::vector<const NamedRow*>>> behind(longest->size() + 1);  // lines without a row of the longest table
     SideBySide lines(longest->size(), std::vector<const NamedRow*>(tables.size(), nullptr));
     for (std::size_t t = 0; t < tables.size(); ++t) {
         const std::vector<std::int32_t> partner = partner_rows(*longest, tables[t]);
@@ -223,14 +206,13 @@ std::string comparison_table(const LayerTableInput& input, const std::vector<con
         head += fmt::format(" batch {}: kernel | avg µs | share |", profile->batch_size);
         rule += "---|--:|--:|";
     }
-    std::string text = fmt::format("## {}, batch sizes side by side: kind {}\n\n{}\n{}\n",
-                                   phase_text(profiles.front()->phase), profiles.front()->kind, head, rule);
+    std::string text = fmt::format("## {}, batch sizes side by side: kind {}\n\n{}\n{}\n", phase_text(profiles.front()->phase),
+                                   profiles.front()->kind, head, rule);
     for (const auto& line : side_by_side(tables)) {
         const auto any = std::find_if(line.begin(), line.end(), [](const NamedRow* row) { return row != nullptr; });
         text += fmt::format("| {} |", category_text((*any)->category));
         for (std::size_t t = 0; t < line.size(); ++t) {
-            if (line[t] == nullptr)
-                text += " – | – | – |";
+            if (line[t] == nullptr) text += " – | – | – |";
             else
                 text += fmt::format(" {} | {} | {} % |", render::markdown_cell(line[t]->short_name),
                                     one_decimal_us(line[t]->row->time.mean()),
@@ -239,8 +221,7 @@ std::string comparison_table(const LayerTableInput& input, const std::vector<con
         text += '\n';
     }
     text += "| one layer |";
-    for (const LayerProfile* profile : profiles)
-        text += fmt::format(" | {} | 100.0 % |", one_decimal_us(profile->layer_sum.mean()));
+    for (const LayerProfile* profile : profiles) text += fmt::format(" | {} | 100.0 % |", one_decimal_us(profile->layer_sum.mean()));
     return text + "\n\n";
 }
 
@@ -277,8 +258,7 @@ std::string sums_section(const LayerProfiles& profiles) {
     }
     line("before the first and behind the last layer", totals.kernels_outside, totals.outside);
     line("of no known layer", totals.kernels_unknown, totals.unknown);
-    line("**sum of the above**", kernels + totals.kernels_outside + totals.kernels_unknown,
-         sum + totals.outside + totals.unknown);
+    line("**sum of the above**", kernels + totals.kernels_outside + totals.kernels_unknown, sum + totals.outside + totals.unknown);
     line("**all kernels of the chosen steps**", totals.kernels, totals.all);
     return text;
 }
@@ -303,8 +283,7 @@ std::string layer_markdown(const LayerTableInput& input, const LayerProfiles& pr
     const Window& window = *input.attribution.window;
     std::string text = fmt::format("# Layers of {}\n\n", render::markdown_cell(window.trace->file.filename().string()));
     if (window.trace->simulated) text += "The trace is simulated.\n\n";
-    text += fmt::format("{}. Times are in microseconds, over layers and steps.\n\n",
-                        render::markdown_cell(window.description));
+    text += fmt::format("{}. Times are in microseconds, over layers and steps.\n\n", render::markdown_cell(window.description));
     for (const LayerProfile& profile : profiles.profiles) text += layer_section(input, profile);
     return text + comparisons(input, profiles) + sums_section(profiles);
 }

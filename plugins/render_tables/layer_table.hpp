@@ -14,8 +14,8 @@ struct LayerTableInput {
     const Attribution& attribution;
     const KernelNames& names;
     const Operators* operators = nullptr;  ///< of the trace; nullptr: none are known
-    bool from_attention = false;  ///< position 0 is the attention kernel, not what begins the layer
-    std::string name = "layer";   ///< of the files
+    bool from_attention = false;           ///< position 0 is the attention kernel, not what begins the layer
+    std::string name = "layer";            ///< of the files
 };
 
 struct TableFile {

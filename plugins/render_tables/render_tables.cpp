@@ -25,14 +25,14 @@ public:
     };
 
     static constexpr const char* name = "render.layer_table";
-    static constexpr const char* summary =
-        "Writes tables of all layers: per kind of layer and position the kernel and its times";
+    static constexpr const char* summary = "Writes tables of all layers: per kind of layer and position the kernel and its times";
     static constexpr const char* doc =
         "Over all chosen steps and all layers of a kind, for layers from a dump as well as those found in a trace. "
         "CSV: a file per batch\n"
         "size, conc<batch size>_<name>.csv (pos, short_name, kernel, avg_us, std_us, min_us, max_us, pct, count; operator "
         "at last, behind\n"
-        "analyze.operators, where any is known); further kinds of layers get _kind<number>. Markdown: one page with these tables, batch sizes side by side, and how the times add up.";
+        "analyze.operators, where any is known); further kinds of layers get _kind<number>. Markdown: one page with these tables, batch "
+        "sizes side by side, and how the times add up.";
     static constexpr PortDecl inputs[] = {
         port<GraphModel>("graph", "the model's graph"),
         port<Layers>("layers", "which vertex is in which layer"),
@@ -42,8 +42,8 @@ public:
     };
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats",
-                                      "What to write: csv, markdown; names of other renderers' formats are let pass.", {.choices = render::any_format}),
+            option<&Options::formats>("formats", "What to write: csv, markdown; names of other renderers' formats are let pass.",
+                                      {.choices = render::any_format}),
             option<&Options::name>("name", "Of the files: conc<batch size>_<name>.csv, <name>s.md."),
             option<&Options::begin>("begin", "What position 0 is: where the layer begins, or its attention kernel.",
                                     {.choices = "layer|attention"}),
@@ -57,16 +57,20 @@ public:
         const KernelNames names(options_.rules, context.many<DecodedNames>("names"));
         const auto& attribution = context.in<Attribution>("attribution");
         const auto operators = operators_of(context.many<Operators>("operators"), *attribution.window->trace);
-        LayerTableInput input{context.in<GraphModel>("graph"), context.in<Layers>("layers"),       attribution,  names,
-                                    operators.get(),                 options_.begin == "attention", options_.name};
+        LayerTableInput input{context.in<GraphModel>("graph"),
+                              context.in<Layers>("layers"),
+                              attribution,
+                              names,
+                              operators.get(),
+                              options_.begin == "attention",
+                              options_.name};
         const render::LayerProfiles profiles = render::layer_profiles(input.graph, input.layers, input.attribution);
         if (operators && !render::any_operator(*operators, profiles)) input.operators = nullptr;
         if (profiles.profiles.empty()) {
             throw Error("ADP-RND-020", "no kernel of the chosen steps is in a layer, so there is nothing to tabulate",
                         "choose other steps at the window stage; `adpipe kernels TRACE` shows the step of each kernel");
         }
-        for (const std::string& format :
-             render::chosen_formats(options_.formats, {"csv", "markdown"}, {"csv", "markdown"})) {
+        for (const std::string& format : render::chosen_formats(options_.formats, {"csv", "markdown"}, {"csv", "markdown"})) {
             if (format == "markdown") {
                 context.write_file(render::file_name_part(options_.name) + "s.md", layer_markdown(input, profiles));
                 continue;
@@ -91,8 +95,7 @@ public:
     };
 
     static constexpr const char* name = "render.kernel_inventory";
-    static constexpr const char* summary =
-        "Counts all kernels of the chosen steps, or of the whole trace, by name and by category";
+    static constexpr const char* summary = "Counts all kernels of the chosen steps, or of the whole trace, by name and by category";
     static constexpr const char* doc =
         "How often, how long in all and on average, which share; and per device how long it was busy (the union of all "
         "kernels), how\n"
@@ -102,8 +105,8 @@ public:
     static constexpr PortDecl inputs[] = {port<Window>("window", "the steps to look at"), names_port};
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>(
-                "formats", "What to write: terminal, csv, markdown; names of other renderers' formats are let pass.", {.choices = render::any_format}),
+            option<&Options::formats>("formats", "What to write: terminal, csv, markdown; names of other renderers' formats are let pass.",
+                                      {.choices = render::any_format}),
             option<&Options::steps>("steps", "The chosen steps, or all of the trace, also what lies outside of steps.",
                                     {.choices = "chosen|all"}),
             option<&Options::name>("name", "Of the files; if empty, that of the trace."),
@@ -117,17 +120,16 @@ public:
 
     void run(Context& context) override {
         const auto& window = context.in<Window>("window");
-        const KernelCount count = count_kernels(window, options_.steps == "all", KernelNames(options_.rules, context.many<DecodedNames>("names")));
+        const KernelCount count = count_kernels(window, options_.steps == "all",
+                                                KernelNames(options_.rules, context.many<DecodedNames>("names")));
         if (count.count == 0) {
             throw Error("ADP-RND-021", "there is no kernel to count",
                         options_.steps == "all" ? "the trace holds none: record with GPU activities"
                                                 : "choose other steps, or `steps: all`");
         }
-        for (const std::string& format :
-             render::chosen_formats(options_.formats, {"terminal", "csv", "markdown"}, {"terminal"})) {
+        for (const std::string& format : render::chosen_formats(options_.formats, {"terminal", "csv", "markdown"}, {"terminal"})) {
             if (format == "terminal") {
-                context.print(
-                    inventory_terminal(count, window, static_cast<std::size_t>(options_.most), context.terminal()));
+                context.print(inventory_terminal(count, window, static_cast<std::size_t>(options_.most), context.terminal()));
             } else if (format == "markdown") {
                 put(context, window, "_kernels.md", inventory_markdown(count, window));
             } else {
@@ -140,7 +142,8 @@ public:
 private:
     /// "run.1.sqlite" → "run.1": what tells what kind of file it is, and no more.
     static std::string without_endings(const std::string& file) {
-        static constexpr std::array<std::string_view, 10> endings{".gz", ".json", ".trace", ".pt", ".sqlite", ".db", ".rocpd", ".csv", ".nsys-rep", ".sqlite3"};
+        static constexpr std::array<std::string_view, 10> endings{".gz", ".json",  ".trace", ".pt",       ".sqlite",
+                                                                  ".db", ".rocpd", ".csv",   ".nsys-rep", ".sqlite3"};
         std::string stem = file;
         for (bool cut = true; cut;) {
             cut = false;
@@ -179,7 +182,8 @@ public:
     static constexpr PortDecl inputs[] = {port<Window>("window", "the steps")};
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", "Only \"csv\"; names of other renderers' formats are let pass.", {.choices = render::any_format}),
+            option<&Options::formats>("formats", "Only \"csv\"; names of other renderers' formats are let pass.",
+                                      {.choices = render::any_format}),
             option<&Options::name>("name", "Of the file."),
         };
     }
@@ -200,15 +204,18 @@ public:
         std::string name = "kernel_names";
     };
     static constexpr const char* name = "render.kernel_names";
-    static constexpr const char* summary = "Lists decoded kernel names: short name, library, category, parameters, and the rule that knew them";
-    static constexpr const char* doc = "As <name>.csv, the most time first. Behind analyze.decode_names; names that no rule knows have no library and the category other.";
+    static constexpr const char* summary =
+        "Lists decoded kernel names: short name, library, category, parameters, and the rule that knew them";
+    static constexpr const char* doc =
+        "As <name>.csv, the most time first. Behind analyze.decode_names; names that no rule knows have no library and the category other.";
     static constexpr PortDecl inputs[] = {
         port<DecodedNames>("names", "what the names tell"),
         port<Trace>("trace", "how often and how long they ran; without it this is left out", PortUse::optional),
     };
     static constexpr auto options() {
         return std::array{
-            option<&Options::formats>("formats", "Only \"csv\"; names of other renderers' formats are let pass.", {.choices = render::any_format}),
+            option<&Options::formats>("formats", "Only \"csv\"; names of other renderers' formats are let pass.",
+                                      {.choices = render::any_format}),
             option<&Options::name>("name", "Of the file."),
         };
     }
@@ -226,6 +233,5 @@ private:
 }  // namespace adpipe::render_tables
 
 ADPIPE_PLUGIN("render_tables", "0.1.0", "render.layer_table render.kernel_inventory render.steps render.kernel_names",
-              adpipe::stage<adpipe::render_tables::RenderLayerTable>(),
-              adpipe::stage<adpipe::render_tables::RenderKernelInventory>(), adpipe::stage<adpipe::render_tables::RenderSteps>(),
-              adpipe::stage<adpipe::render_tables::RenderKernelNames>())
+              adpipe::stage<adpipe::render_tables::RenderLayerTable>(), adpipe::stage<adpipe::render_tables::RenderKernelInventory>(),
+              adpipe::stage<adpipe::render_tables::RenderSteps>(), adpipe::stage<adpipe::render_tables::RenderKernelNames>())

@@ -22,7 +22,8 @@ std::string known_number(std::int64_t number) { return number < 0 ? std::string{
 /// "tile 64x8x64; stages 16"
 std::string parameters_field(const KernelName& name) {
     std::string text;
-    for (const KernelParameter& parameter : name.parameters) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", parameter.name, parameter.value);
+    for (const KernelParameter& parameter : name.parameters)
+        text += fmt::format("{}{} {}", text.empty() ? "" : "; ", parameter.name, parameter.value);
     return text;
 }
 
@@ -55,9 +56,10 @@ std::string steps_csv(const Window& window) {
         for (const std::uint32_t k : step.kernels) sum += kernels.end[k] - kernels.start[k];
         const std::int64_t pid = step.process < window.trace->processes.size() ? window.trace->processes[step.process].pid : -1;
         text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", step.number, phase_text(step.phase), known_number(step.batch_size),
-                            step.graph == no_id ? std::string{} : std::to_string(step.graph), known_number(pid), known_number(step.device), step.kernels.size(),
-                            step.start, one_decimal_us(static_cast<double>(sum)), one_decimal_us(static_cast<double>(step.end - step.start)),
-                            step.chosen ? "yes" : "no", render::csv_field(step.chosen ? step.reason : step.left_out));
+                            step.graph == no_id ? std::string{} : std::to_string(step.graph), known_number(pid), known_number(step.device),
+                            step.kernels.size(), step.start, one_decimal_us(static_cast<double>(sum)),
+                            one_decimal_us(static_cast<double>(step.end - step.start)), step.chosen ? "yes" : "no",
+                            render::csv_field(step.chosen ? step.reason : step.left_out));
     }
     return text;
 }
@@ -75,10 +77,11 @@ std::string names_csv(const DecodedNames& names, const Trace* trace) {
     std::string text = "name,short_name,library,category,parameters,rule,count,total_us,pct\n";
     for (const auto& [time, entry] : rows) {
         const KernelName& name = entry->second;
-        text += fmt::format("{},{},{},{},{},{},", render::csv_field(without_void(name.demangled)), render::csv_field(name.short_name), name.library,
-                            category_text(name.category), render::csv_field(parameters_field(name)), name.rule);
+        text += fmt::format("{},{},{},{},{},{},", render::csv_field(without_void(name.demangled)), render::csv_field(name.short_name),
+                            name.library, category_text(name.category), render::csv_field(parameters_field(name)), name.rule);
         text += trace == nullptr ? ",,\n"
-                                 : fmt::format("{},{},{}\n", time.count, one_decimal_us(static_cast<double>(time.total)), one_decimal_percent(time.total, all));
+                                 : fmt::format("{},{},{}\n", time.count, one_decimal_us(static_cast<double>(time.total)),
+                                               one_decimal_percent(time.total, all));
     }
     return text;
 }

@@ -33,10 +33,8 @@ public:
         for (const std::string& frame : site.frames) node = child(*node, frame, false, duration);
         if (!site.op.empty()) node = child(*node, site.op, true, duration);
         const StringId name = trace_.kernels.name[kernel];
-        const auto found = std::find_if(node->launched.begin(), node->launched.end(),
-                                        [&](const TreeKernel& k) { return k.name == name; });
-        TreeKernel& launched =
-            found == node->launched.end() ? node->launched.emplace_back(TreeKernel{name, kernel, 0, 0}) : *found;
+        const auto found = std::find_if(node->launched.begin(), node->launched.end(), [&](const TreeKernel& k) { return k.name == name; });
+        TreeKernel& launched = found == node->launched.end() ? node->launched.emplace_back(TreeKernel{name, kernel, 0, 0}) : *found;
         ++launched.count;
         launched.total += duration;
     }
@@ -56,8 +54,7 @@ private:
             slot->text = text;
             slot->is_operator = is_operator;
         }
-        if (std::find(slot->instances.begin(), slot->instances.end(), text) == slot->instances.end())
-            slot->instances.push_back(text);
+        if (std::find(slot->instances.begin(), slot->instances.end(), text) == slot->instances.end()) slot->instances.push_back(text);
         count(*slot, duration);
         return slot;
     }

@@ -84,10 +84,8 @@ std::string link_target(std::string_view target) {
         const auto byte = static_cast<unsigned char>(c);
         const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                            std::string_view{"/._-:#~+"}.find(c) != std::string_view::npos;
-        if (plain)
-            out += c;
-        else
-            out += fmt::format("%{:02X}", byte);
+        if (plain) out += c;
+        else out += fmt::format("%{:02X}", byte);
     }
     // What looks like a scheme would not be a file.
     const std::size_t colon = out.find(':');
@@ -105,8 +103,7 @@ public:
     std::string operator()(const D::Figure& piece) const { return fenced(piece.lines); }
     std::string operator()(const D::Facts& piece) const {
         std::string out = "| | |\n|---|---|\n";
-        for (const auto& [what, value] : piece.facts)
-            out += fmt::format("| {} | {} |\n", markdown_cell(what), markdown_cell(value));
+        for (const auto& [what, value] : piece.facts) out += fmt::format("| {} | {} |\n", markdown_cell(what), markdown_cell(value));
         return out + "\n";
     }
     std::string operator()(const D::List& piece) const {
@@ -118,10 +115,8 @@ public:
         std::string out;
         for (const D::Item& item : piece.items) {
             out.append(static_cast<std::size_t>(item.depth) * 2, ' ').append("- ");
-            if (item.target.empty())
-                out += markdown_cell(item.text);
-            else
-                out += fmt::format("[{}]({})", markdown_cell(item.text), link_target(item.target));
+            if (item.target.empty()) out += markdown_cell(item.text);
+            else out += fmt::format("[{}]({})", markdown_cell(item.text), link_target(item.target));
             out.append(markdown_cell(item.behind)).append("\n");
         }
         return out + "\n";
@@ -131,15 +126,12 @@ public:
 class TerminalWriter {
 public:
     using D = Document;
-    explicit TerminalWriter(const Terminal& terminal)
-        : width_{std::max(terminal.columns, 40)}, colour_{terminal.colour} {}
+    explicit TerminalWriter(const Terminal& terminal) : width_{std::max(terminal.columns, 40)}, colour_{terminal.colour} {}
     std::string operator()(const D::Heading& piece) const {
         const std::string text = render::emphasised(visible_text(piece.text), Emphasis::strong, colour_) + "\n";
         return piece.level == 1 ? text : "\n" + text;
     }
-    std::string operator()(const D::Paragraph& piece) const {
-        return wrapped(visible_text(piece.text), width_, "", "");
-    }
+    std::string operator()(const D::Paragraph& piece) const { return wrapped(visible_text(piece.text), width_, "", ""); }
     std::string operator()(const D::Figure& piece) const {
         std::string out;
         for (const std::string& line : piece.lines) out += render::fit(visible_text(line), width_) + "\n";
@@ -165,8 +157,7 @@ public:
         for (const D::Item& item : piece.items) {
             // Stacks are deep: what is cut off at the end of a line is the place in the file.
             const std::string where = item.target.empty() ? "" : "  " + item.target;
-            const std::string line =
-                std::string(static_cast<std::size_t>(item.depth), ' ') + item.text + item.behind + where;
+            const std::string line = std::string(static_cast<std::size_t>(item.depth), ' ') + item.text + item.behind + where;
             out += render::fit(visible_text(line), width_) + "\n";
         }
         return out;

@@ -12,9 +12,7 @@ using render::xml_text;
 class HtmlWriter {
 public:
     using D = Document;
-    std::string operator()(const D::Heading& piece) const {
-        return fmt::format("<h{0}>{1}</h{0}>\n", piece.level, xml_text(piece.text));
-    }
+    std::string operator()(const D::Heading& piece) const { return fmt::format("<h{0}>{1}</h{0}>\n", piece.level, xml_text(piece.text)); }
     std::string operator()(const D::Paragraph& piece) const { return fmt::format("<p>{}</p>\n", xml_text(piece.text)); }
     std::string operator()(const D::Figure& piece) const {
         std::string out = "<pre>";
@@ -45,10 +43,8 @@ public:
                 out += "<li>";
             }
             const std::string text = xml_text(item.text);
-            if (item.target.empty())
-                out += text;
-            else
-                out += fmt::format("<a href=\"{}\">{}</a>", xml_text(link_target(item.target)), text);
+            if (item.target.empty()) out += text;
+            else out += fmt::format("<a href=\"{}\">{}</a>", xml_text(link_target(item.target)), text);
             out += xml_text(item.behind);
         }
         if (open > 0) out += "</li>\n</ul>\n";
@@ -62,13 +58,8 @@ std::string Document::html(std::string_view title, const shared::Asset& style) c
     out +=
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; form-action "
         "'none'; style-src ";
-    out += shared::policy_hash(style.sha256) +
-           "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
-    out.append("<title>")
-        .append(xml_text(title))
-        .append("</title>\n<style>")
-        .append(style.text)
-        .append("</style>\n</head>\n<body>\n");
+    out += shared::policy_hash(style.sha256) + "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+    out.append("<title>").append(xml_text(title)).append("</title>\n<style>").append(style.text).append("</style>\n</head>\n<body>\n");
     const HtmlWriter writer;
     for (const Piece& piece : pieces_) out += std::visit(writer, piece);
     return out + "</body>\n</html>\n";

@@ -20,24 +20,21 @@ const Device* device_of(const Trace& trace, std::uint32_t kernel) {
     return found == trace.devices.end() ? nullptr : &*found;
 }
 
-std::string dimensions(const std::array<std::int32_t, 3>& size) {
-    return fmt::format("{} × {} × {}", size[0], size[1], size[2]);
-}
+std::string dimensions(const std::array<std::int32_t, 3>& size) { return fmt::format("{} × {} × {}", size[0], size[1], size[2]); }
 
 std::string time_text(const render::Spread& time) {
     const auto text = [](Nanoseconds value) { return render::duration_text(value); };
     if (time.count == 1) return text(time.median) + ", in one execution";
-    return fmt::format("median {} ({} to {} in {} executions)", text(time.median), text(time.minimum),
-                       text(time.maximum), time.count);
+    return fmt::format("median {} ({} to {} in {} executions)", text(time.median), text(time.minimum), text(time.maximum), time.count);
 }
 
 /// "1 at a time: 12 of 64 warps (19 %), limited by registers"
 std::string occupancy_text(const Occupancy& occupancy) {
     if (occupancy.blocks < 0) return {};
     std::string text = fmt::format("{} at a time: {} of {} {} ({:.0f} %), limited by {}",
-                                   render::count_text(static_cast<std::uint64_t>(occupancy.blocks), "block"),
-                                   occupancy.warps, occupancy.most_warps, occupancy.waves ? "wavefronts" : "warps",
-                                   occupancy.percent(), occupancy.limited_by);
+                                   render::count_text(static_cast<std::uint64_t>(occupancy.blocks), "block"), occupancy.warps,
+                                   occupancy.most_warps, occupancy.waves ? "wavefronts" : "warps", occupancy.percent(),
+                                   occupancy.limited_by);
     const char* separator = "; it may be less, since the trace does not hold: ";
     for (const std::string& missing : occupancy.not_known) {
         text += separator + missing;
@@ -51,8 +48,7 @@ std::string waves_text(const KernelFacts& kernel) {
     const std::int64_t blocks = grid_blocks(kernel.shape);
     if (blocks <= 0 || kernel.device == nullptr || kernel.device->multiprocessors <= 0) return {};
     const std::int64_t multiprocessors = kernel.device->multiprocessors;
-    if (blocks <= multiprocessors)
-        return fmt::format("at most {} of {} multiprocessors get a block", blocks, multiprocessors);
+    if (blocks <= multiprocessors) return fmt::format("at most {} of {} multiprocessors get a block", blocks, multiprocessors);
     if (kernel.occupancy.blocks <= 0)
         return fmt::format("{:.1f} blocks for each of {} multiprocessors",
                            static_cast<double>(blocks) / static_cast<double>(multiprocessors), multiprocessors);
@@ -92,8 +88,7 @@ std::string kind_text(const KernelFacts& kernel) {
 
 std::string parameters_text(const KernelName& name) {
     std::string text;
-    for (const KernelParameter& parameter : name.parameters)
-        text += (text.empty() ? "" : ", ") + parameter.name + " " + parameter.value;
+    for (const KernelParameter& parameter : name.parameters) text += (text.empty() ? "" : ", ") + parameter.name + " " + parameter.value;
     return text;
 }
 
@@ -102,16 +97,13 @@ void add_launch_facts(std::vector<Document::Fact>& facts, const KernelFacts& ker
     if (grid_blocks(shape) >= 0) facts.emplace_back("grid", dimensions(shape.grid) + " blocks");
     if (block_threads(shape) >= 0) facts.emplace_back("block", dimensions(shape.block) + " threads");
     if (kernel.row.shapes.size() > 1)
-        facts.emplace_back("",
-                           fmt::format("the commonest of {} ways in which it was launched", kernel.row.shapes.size()));
+        facts.emplace_back("", fmt::format("the commonest of {} ways in which it was launched", kernel.row.shapes.size()));
     if (shape.registers >= 0) facts.emplace_back("registers", fmt::format("{} a thread", shape.registers));
     if (shape.shared_memory >= 0)
-        facts.emplace_back(
-            "shared memory",
-            fmt::format("{} bytes a block", render::count_text(static_cast<std::uint64_t>(shape.shared_memory))));
+        facts.emplace_back("shared memory",
+                           fmt::format("{} bytes a block", render::count_text(static_cast<std::uint64_t>(shape.shared_memory))));
     if (const std::string text = occupancy_text(kernel.occupancy); !text.empty()) {
-        facts.emplace_back("one multiprocessor holds",
-                           text + ". Computed from the launch and the device's limits, not measured");
+        facts.emplace_back("one multiprocessor holds", text + ". Computed from the launch and the device's limits, not measured");
     }
     if (const std::string text = waves_text(kernel); !text.empty()) facts.emplace_back("the grid", text);
 }
@@ -122,25 +114,20 @@ constexpr std::size_t most_frames = 8;
 void add_site_facts(std::vector<Document::Fact>& facts, const KernelFacts& kernel) {
     const LaunchSite& site = kernel.site;
     if (!site.op.empty()) facts.emplace_back("operator", site.op);
-    if (!site.companion.empty())
-        facts.emplace_back("known from", site.companion + ": the kernel that stands in its place there");
+    if (!site.companion.empty()) facts.emplace_back("known from", site.companion + ": the kernel that stands in its place there");
     if (!site.operands.empty()) facts.emplace_back("operands", operands_text(site));
     if (const MatrixProduct product = matrix_product(site); product.operations > 0) {
         const double seconds = static_cast<double>(kernel.row.time.median) / 1e9;
-        facts.emplace_back("matrix product",
-                           fmt::format("{}: {} at the median", product.sizes,
-                                       rate_text(seconds > 0 ? product.operations / seconds : 0, "FLOP/s")));
+        facts.emplace_back("matrix product", fmt::format("{}: {} at the median", product.sizes,
+                                                         rate_text(seconds > 0 ? product.operations / seconds : 0, "FLOP/s")));
         if (product.operand_bytes > 0 && seconds > 0)
-            facts.emplace_back("operands read once",
-                               rate_text(product.operand_bytes / seconds, "B/s") + " would be needed");
+            facts.emplace_back("operands read once", rate_text(product.operand_bytes / seconds, "B/s") + " would be needed");
     }
-    if (!site.call.empty())
-        facts.emplace_back("launched by", site.call + (site.replayed ? ", with the whole graph" : ""));
+    if (!site.call.empty()) facts.emplace_back("launched by", site.call + (site.replayed ? ", with the whole graph" : ""));
     for (std::size_t i = 0; i < site.ranges.size(); ++i) facts.emplace_back(i == 0 ? "in ranges" : "", site.ranges[i]);
     const std::size_t hidden = site.frames.size() > most_frames ? site.frames.size() - most_frames : 0;
     if (hidden > 0) facts.emplace_back("called from", render::count_text(hidden, "frame") + ", and within");
-    for (std::size_t i = hidden; i < site.frames.size(); ++i)
-        facts.emplace_back(i == 0 ? "called from" : "", site.frames[i]);
+    for (std::size_t i = hidden; i < site.frames.size(); ++i) facts.emplace_back(i == 0 ? "called from" : "", site.frames[i]);
 }
 
 /// Nodes of a dump. A graph that was made from the trace itself has one for every kernel, which tells nothing.
@@ -193,19 +180,16 @@ MatrixProduct matrix_product(const LaunchSite& site) {
     const std::int64_t m = a.shape[rank - 2];
     const std::int64_t k = a.shape[rank - 1];
     const std::int64_t n = b.shape[rank - 1];
-    product.operations =
-        2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+    product.operations = 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
     product.sizes = fmt::format("{}m {}, n {}, k {}", batched ? fmt::format("{} times ", batch) : "", m, n, k);
     if (a.bytes > 0 && b.bytes > 0) {
-        product.operand_bytes =
-            static_cast<double>(batch) * (static_cast<double>(m) * static_cast<double>(k) * a.bytes +
-                                          static_cast<double>(k) * static_cast<double>(n) * b.bytes);
+        product.operand_bytes = static_cast<double>(batch) * (static_cast<double>(m) * static_cast<double>(k) * a.bytes +
+                                                              static_cast<double>(k) * static_cast<double>(n) * b.bytes);
     }
     return product;
 }
 
-std::vector<KernelFacts> kernel_facts(const WalkInput& input, const render::LayerProfile& profile,
-                                      const LaunchSites& sites) {
+std::vector<KernelFacts> kernel_facts(const WalkInput& input, const render::LayerProfile& profile, const LaunchSites& sites) {
     const Trace& trace = *input.attribution.window->trace;
     std::vector<KernelFacts> all;
     for (const render::ProfileRow& row : profile.rows) {
@@ -231,9 +215,7 @@ std::vector<KernelFacts> kernel_facts(const WalkInput& input, const render::Laye
 
 std::string sentences(const KernelFacts& kernel) {
     std::string text = kernel.name.short_name + " is " + kind_text(kernel);
-    text += kernel.row.regular
-                ? "."
-                : fmt::format(", in {} of {} executions of the layer.", kernel.row.time.count, kernel.executions);
+    text += kernel.row.regular ? "." : fmt::format(", in {} of {} executions of the layer.", kernel.row.time.count, kernel.executions);
     const LaunchSite& site = kernel.site;
     if (!site.op.empty()) {
         text += fmt::format(" {} launches it", site.op);
@@ -251,8 +233,7 @@ std::string sentences(const KernelFacts& kernel) {
     if (blocks > 0 && threads > 0) {
         const std::string waves = waves_text(kernel);
         text += fmt::format(" {} of {}{}{}.", render::count_text(static_cast<std::uint64_t>(blocks), "block"),
-                            render::count_text(static_cast<std::uint64_t>(threads), "thread"),
-                            waves.empty() ? "" : ": ", waves);
+                            render::count_text(static_cast<std::uint64_t>(threads), "thread"), waves.empty() ? "" : ": ", waves);
     }
     return text + fmt::format(" It takes {}, {} of the layer.", render::duration_text(kernel.row.time.median),
                               render::percent_text(kernel.row.time.total, kernel.layer_total));
@@ -264,8 +245,7 @@ std::vector<Document::Fact> fact_table(const KernelFacts& kernel) {
                                       {"library", kernel.name.library.empty() ? "not known" : kernel.name.library}};
     if (const std::string text = parameters_text(kernel.name); !text.empty()) facts.emplace_back("in its name", text);
     if (kernel.stream >= 0) facts.emplace_back("stream", std::to_string(kernel.stream));
-    for (std::size_t i = 0; i < kernel.nodes.size(); ++i)
-        facts.emplace_back(i == 0 ? "graph node" : "", kernel.nodes[i]);
+    for (std::size_t i = 0; i < kernel.nodes.size(); ++i) facts.emplace_back(i == 0 ? "graph node" : "", kernel.nodes[i]);
     add_site_facts(facts, kernel);
     add_launch_facts(facts, kernel);
     facts.emplace_back("time", time_text(kernel.row.time));

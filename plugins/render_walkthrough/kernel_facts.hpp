@@ -30,8 +30,7 @@ struct KernelFacts {
     std::uint32_t executions = 0;  ///< of the layer
 };
 
-std::vector<KernelFacts> kernel_facts(const WalkInput& input, const render::LayerProfile& profile,
-                                      const LaunchSites& sites);
+std::vector<KernelFacts> kernel_facts(const WalkInput& input, const render::LayerProfile& profile, const LaunchSites& sites);
 
 /// Some sentences, of what is known alone.
 std::string sentences(const KernelFacts& kernel);

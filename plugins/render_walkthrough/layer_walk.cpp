@@ -21,16 +21,13 @@ using render::duration_text;
 std::string title_of(const WalkInput& input, const render::LayerProfile& profile) {
     std::vector<std::int64_t> numbers;
     for (const std::uint32_t l : profile.layers) numbers.push_back(input.layers.layers[l].number);
-    std::string title =
-        fmt::format("{} {} in {}", numbers.size() == 1 ? "Layer" : "Layers", render::number_ranges(std::move(numbers)),
-                    profile.phase == Phase::unknown ? "steps of unknown phase" : phase_text(profile.phase));
+    std::string title = fmt::format("{} {} in {}", numbers.size() == 1 ? "Layer" : "Layers", render::number_ranges(std::move(numbers)),
+                                    profile.phase == Phase::unknown ? "steps of unknown phase" : phase_text(profile.phase));
     if (profile.batch_size >= 0) title += fmt::format(", batch size {}", profile.batch_size);
     return title;
 }
 
-std::string trace_line(const Trace& trace) {
-    return trace.file.filename().string() + (trace.simulated ? ", which is simulated." : ".");
-}
+std::string trace_line(const Trace& trace) { return trace.file.filename().string() + (trace.simulated ? ", which is simulated." : "."); }
 
 /// "2 norm, 4 gemm"
 std::string counts_by_category(const std::vector<KernelFacts>& kernels) {
@@ -61,24 +58,21 @@ void add_overview(Document& document, const render::LayerProfile& profile, const
         std::count_if(kernels.begin(), kernels.end(), [](const KernelFacts& k) { return k.row.regular; }));
     std::string text = fmt::format("Such a layer runs {} {}: {}.", count_text(regular, "kernel"), streams_text(kernels),
                                    counts_by_category(kernels));
-    if (regular < kernels.size())
-        text += fmt::format(" {} more run only in some of these layers.", kernels.size() - regular);
+    if (regular < kernels.size()) text += fmt::format(" {} more run only in some of these layers.", kernels.size() - regular);
     document.paragraph(text);
     text = fmt::format(
         "The kernels of one layer add up to {} (median of {}: {} in {}); from start to end, with overlaps counted "
         "once, it is busy for {}.",
-        duration_text(profile.layer_sum.median), count_text(profile.executions, "execution"),
-        count_text(profile.layers.size(), "layer"), count_text(profile.steps, "step"),
-        duration_text(profile.layer_wall.median));
+        duration_text(profile.layer_sum.median), count_text(profile.executions, "execution"), count_text(profile.layers.size(), "layer"),
+        count_text(profile.steps, "step"), duration_text(profile.layer_wall.median));
     document.paragraph(text);
     std::vector<const KernelFacts*> most;
     for (const KernelFacts& kernel : kernels) most.push_back(&kernel);
-    std::stable_sort(most.begin(), most.end(),
-                     [](const auto* a, const auto* b) { return a->row.time.total > b->row.time.total; });
+    std::stable_sort(most.begin(), most.end(), [](const auto* a, const auto* b) { return a->row.time.total > b->row.time.total; });
     text = "Most time:";
     for (std::size_t i = 0; i < std::min<std::size_t>(3, most.size()); ++i) {
-        text += fmt::format("{} {} at position {} ({})", i == 0 ? "" : ",", most[i]->name.short_name,
-                            most[i]->row.position, render::percent_text(most[i]->row.time.total, profile.total));
+        text += fmt::format("{} {} at position {} ({})", i == 0 ? "" : ",", most[i]->name.short_name, most[i]->row.position,
+                            render::percent_text(most[i]->row.time.total, profile.total));
     }
     document.paragraph(text + ".");
 }
@@ -95,18 +89,14 @@ public:
     }
     std::string head() const {
         std::string text;
-        for (const std::int64_t stream : order_)
-            text += render::pad_right(stream < 0 ? "-" : "s" + std::to_string(stream), width);
+        for (const std::int64_t stream : order_) text += render::pad_right(stream < 0 ? "-" : "s" + std::to_string(stream), width);
         return text;
     }
     std::string at(std::size_t kernel, std::int64_t stream) const {
         std::string text;
         for (const std::int64_t other : order_) {
             const Lane& lane = lanes_.at(other);
-            text += render::pad_right(other == stream                             ? "●"
-                                      : lane.first < kernel && kernel < lane.last ? "│"
-                                                                                  : " ",
-                                      width);
+            text += render::pad_right(other == stream ? "●" : lane.first < kernel && kernel < lane.last ? "│" : " ", width);
         }
         return text;
     }
@@ -122,8 +112,7 @@ private:
 
 std::string bar_of(Nanoseconds part, Nanoseconds whole) {
     constexpr int columns = 10;
-    return render::pad_right(
-        render::bar_text(whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0, columns), columns);
+    return render::pad_right(render::bar_text(whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0, columns), columns);
 }
 
 std::vector<std::string> flow_lines(const render::LayerProfile& profile, const std::vector<KernelFacts>& kernels) {
@@ -131,23 +120,21 @@ std::vector<std::string> flow_lines(const render::LayerProfile& profile, const s
     int name_width = 6;
     for (const KernelFacts& kernel : kernels)
         name_width = std::max(name_width, std::min(34, render::display_width(kernel.name.short_name)));
-    std::vector<std::string> lines{lanes.head() + "pos  " + render::pad_right("what", 13) + " " +
-                                   render::pad_right("kernel", name_width) + "         µs  share      operator"};
+    std::vector<std::string> lines{lanes.head() + "pos  " + render::pad_right("what", 13) + " " + render::pad_right("kernel", name_width) +
+                                   "         µs  share      operator"};
     bool any_overlap = false;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         const KernelFacts& kernel = kernels[i];
-        const bool overlaps = i > 0 && kernel.row.regular && kernels[i - 1].row.regular &&
-                              kernel.start < kernels[i - 1].end && kernel.start >= kernels[i - 1].start;
+        const bool overlaps = i > 0 && kernel.row.regular && kernels[i - 1].row.regular && kernel.start < kernels[i - 1].end &&
+                              kernel.start >= kernels[i - 1].start;
         any_overlap = any_overlap || overlaps;
         std::string line = lanes.at(i, kernel.stream) + render::pad_left(std::to_string(kernel.row.position), 3) + "  ";
         line += render::pad_right(category_text(kernel.category), 13) + " " +
                 render::pad_right(render::fit_middle(kernel.name.short_name, name_width), name_width);
-        line += (overlaps ? " ~" : "  ") + render::pad_left(render::microseconds_text(kernel.row.time.median), 9) +
-                "  " + bar_of(kernel.row.time.total, profile.total);
-        if (!kernel.row.regular)
-            line += fmt::format(" in {} of {}", kernel.row.time.count, kernel.executions);
-        else if (!kernel.site.op.empty())
-            line += " " + kernel.site.op + " " + operands_text(kernel.site);
+        line += (overlaps ? " ~" : "  ") + render::pad_left(render::microseconds_text(kernel.row.time.median), 9) + "  " +
+                bar_of(kernel.row.time.total, profile.total);
+        if (!kernel.row.regular) line += fmt::format(" in {} of {}", kernel.row.time.count, kernel.executions);
+        else if (!kernel.site.op.empty()) line += " " + kernel.site.op + " " + operands_text(kernel.site);
         lines.push_back(line.substr(0, line.find_last_not_of(' ') + 1));
     }
     if (any_overlap) lines.emplace_back("~ starts before the one above has ended");
@@ -183,8 +170,7 @@ bool is_named(const KernelFacts& kernel, const std::string& wanted) {
     std::uint32_t position = 0;
     const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), position);
     if (error == std::errc{} && end == wanted.data() + wanted.size()) return kernel.row.position == position;
-    return kernel.full_name.find(wanted) != std::string::npos ||
-           kernel.name.short_name.find(wanted) != std::string::npos;
+    return kernel.full_name.find(wanted) != std::string::npos || kernel.name.short_name.find(wanted) != std::string::npos;
 }
 
 }  // namespace
@@ -203,8 +189,7 @@ Document walk_layer(const WalkInput& input, const render::LayerProfile& profile,
     return document;
 }
 
-Document walk_kernels(const WalkInput& input, const render::LayerProfile& profile, const LaunchSites& sites,
-                      const std::string& wanted) {
+Document walk_kernels(const WalkInput& input, const render::LayerProfile& profile, const LaunchSites& sites, const std::string& wanted) {
     const std::vector<KernelFacts> kernels = kernel_facts(input, profile, sites);
     Document document;
     document.heading(1, fmt::format("{}: kernel {}", title_of(input, profile), wanted));
@@ -214,8 +199,7 @@ Document walk_kernels(const WalkInput& input, const render::LayerProfile& profil
         if (is_named(kernel, wanted)) named.push_back(kernel);
     }
     if (named.empty()) {
-        throw Error("ADP-RND-024",
-                    fmt::format("no kernel of the layer has '{}' in its name, or as its position", wanted),
+        throw Error("ADP-RND-024", fmt::format("no kernel of the layer has '{}' in its name, or as its position", wanted),
                     "`adpipe layers TRACE` lists them");
     }
     for (const KernelFacts& kernel : named) add_kernel(document, kernel, 2);

@@ -23,7 +23,6 @@ Document walk_layer(const WalkInput& input, const render::LayerProfile& profile,
 
 /// The kernels of the layer that `wanted` names: a position, or a part of a name. Throws Error ADP-RND-024 if there is
 /// none.
-Document walk_kernels(const WalkInput& input, const render::LayerProfile& profile, const LaunchSites& sites,
-                      const std::string& wanted);
+Document walk_kernels(const WalkInput& input, const render::LayerProfile& profile, const LaunchSites& sites, const std::string& wanted);
 
 }  // namespace adpipe::walkthrough

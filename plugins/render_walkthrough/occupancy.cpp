@@ -7,9 +7,7 @@ namespace adpipe::walkthrough {
 
 namespace {
 
-constexpr std::int64_t round_up(std::int64_t value, std::int64_t piece) {
-    return (value + piece - 1) / piece * piece;
-}
+constexpr std::int64_t round_up(std::int64_t value, std::int64_t piece) { return (value + piece - 1) / piece * piece; }
 
 std::int64_t product(const std::array<std::int32_t, 3>& size) {
     std::int64_t result = 1;
@@ -67,17 +65,14 @@ Occupancy occupancy_of_waves(const LaunchShape& shape, const Device& device) {
     result.most_warps = device.threads_per_multiprocessor / 64;
     result.by_threads = result.most_warps / waves;
     if (shape.registers > 0) {
-        const std::int64_t of_simd =
-            std::min(result.most_warps / simds, registers_of_simd / round_up(shape.registers, 8));
+        const std::int64_t of_simd = std::min(result.most_warps / simds, registers_of_simd / round_up(shape.registers, 8));
         result.by_registers = of_simd * simds / waves;
-    } else
-        result.not_known.emplace_back("registers");
+    } else result.not_known.emplace_back("registers");
     if (shape.shared_memory >= 0 && device.shared_memory_per_multiprocessor > 0) {
         const std::int64_t piece = device.shared_memory_per_multiprocessor >= cdna4_memory ? 1280 : 512;
         if (shape.shared_memory > 0)
             result.by_shared_memory = device.shared_memory_per_multiprocessor / round_up(shape.shared_memory, piece);
-    } else
-        result.not_known.emplace_back("shared memory");
+    } else result.not_known.emplace_back("shared memory");
     take(result, result.by_threads, "threads");
     take(result, result.by_registers, "registers");
     take(result, result.by_shared_memory, "shared memory");
@@ -91,18 +86,14 @@ Occupancy occupancy_of_waves(const LaunchShape& shape, const Device& device) {
 
 }  // namespace
 
-std::int64_t grid_blocks(const LaunchShape& shape) noexcept {
-    return product(shape.grid);
-}
-std::int64_t block_threads(const LaunchShape& shape) noexcept {
-    return product(shape.block);
-}
+std::int64_t grid_blocks(const LaunchShape& shape) noexcept { return product(shape.grid); }
+std::int64_t block_threads(const LaunchShape& shape) noexcept { return product(shape.block); }
 
 Occupancy occupancy_of(const LaunchShape& shape, const Device& device) {
     Occupancy result;
     const std::int64_t threads = block_threads(shape);
-    const bool known_rules = is_cdna(device) || (!is_of_amd(device) && device.warp_size == 32 &&
-                                                 device.compute_major >= 7 && device.compute_major <= 12);
+    const bool known_rules = is_cdna(device) ||
+                             (!is_of_amd(device) && device.warp_size == 32 && device.compute_major >= 7 && device.compute_major <= 12);
     if (threads <= 0) result.not_known.emplace_back("threads of a block");
     if (!known_rules) result.not_known.emplace_back("rules of this device");
     if (device.threads_per_multiprocessor <= 0) result.not_known.emplace_back("threads that a multiprocessor holds");
@@ -114,17 +105,15 @@ Occupancy occupancy_of(const LaunchShape& shape, const Device& device) {
     result.by_threads = result.most_warps / warps;
     result.by_blocks = blocks_limit(device);
     if (shape.registers > 0 && device.registers_per_multiprocessor > 0) {
-        const std::int64_t warps_by_registers =
-            device.registers_per_multiprocessor / round_up(std::int64_t{shape.registers} * 32, 256) / 4 * 4;
+        const std::int64_t warps_by_registers = device.registers_per_multiprocessor / round_up(std::int64_t{shape.registers} * 32, 256) /
+                                                4 * 4;
         result.by_registers = warps_by_registers / warps;
-    } else
-        result.not_known.emplace_back("registers");
+    } else result.not_known.emplace_back("registers");
     if (shape.shared_memory >= 0 && device.shared_memory_per_multiprocessor > 0) {
         const bool old = device.compute_major == 7;
         const std::int64_t bytes = round_up(shape.shared_memory + (old ? 0 : 1024), old ? 256 : 128);
         if (bytes > 0) result.by_shared_memory = device.shared_memory_per_multiprocessor / bytes;
-    } else
-        result.not_known.emplace_back("shared memory");
+    } else result.not_known.emplace_back("shared memory");
     if (result.by_blocks < 0) result.not_known.emplace_back("blocks that a multiprocessor holds");
     take(result, result.by_threads, "threads");
     take(result, result.by_registers, "registers");

@@ -20,9 +20,7 @@ struct Occupancy {
     bool waves = false;                  ///< AMD: a warp is a wavefront of 64 threads
     std::string limited_by;              ///< "registers"
     std::vector<std::string> not_known;  ///< what is missing for the rest: the bound may be lower
-    double percent() const noexcept {
-        return most_warps > 0 ? 100.0 * static_cast<double>(warps) / static_cast<double>(most_warps) : 0;
-    }
+    double percent() const noexcept { return most_warps > 0 ? 100.0 * static_cast<double>(warps) / static_cast<double>(most_warps) : 0; }
 };
 
 /// By the rules of the CUDA Occupancy Calculator (compute capability 7 to 12): registers are given to a warp in pieces

@@ -61,8 +61,7 @@ public:
 
     Document write(const std::vector<Path>& paths) {
         document_.heading(1, "From source lines to kernels: " + trace_.file.filename().string());
-        document_.paragraph(
-            fmt::format("{}{}.", window_.description, trace_.simulated ? ". The trace is simulated" : ""));
+        document_.paragraph(fmt::format("{}{}.", window_.description, trace_.simulated ? ". The trace is simulated" : ""));
         document_.heading(2, "Overview");
         for (const Path& path : paths) document_.paragraph(overview(path));
         for (const Path& path : paths) {
@@ -87,10 +86,9 @@ private:
 
     std::string overview(const Path& path) const {
         const Step& step = *path.step;
-        std::string text =
-            fmt::format("{}: {}; shown is step {} with {} in {}", title_of(step),
-                        path.steps == 1 ? "one step" : fmt::format("{} steps", path.steps), step.number,
-                        render::count_text(step.kernels.size(), "kernel"), render::duration_text(path.tree.total));
+        std::string text = fmt::format("{}: {}; shown is step {} with {} in {}", title_of(step),
+                                       path.steps == 1 ? "one step" : fmt::format("{} steps", path.steps), step.number,
+                                       render::count_text(step.kernels.size(), "kernel"), render::duration_text(path.tree.total));
         if (path.of_companion > 0) {
             text += fmt::format(
                 ". {} of them stand in the place of one that {} saw put into a graph, or launched: the lines below are "
@@ -101,8 +99,7 @@ private:
                 ". They are launched as one captured graph: the lines below lead to that launch; those that each "
                 "kernel comes from "
                 "were passed when the graph was captured, which this recording of a step does not hold";
-        else
-            text += fmt::format(", {} of them with a call stack", path.with_stack);
+        else text += fmt::format(", {} of them with a call stack", path.with_stack);
         return text + ".";
     }
 
@@ -112,20 +109,16 @@ private:
             const Frame frame = frame_of(child->text);
             Document::Item item;
             item.depth = depth;
-            item.text = child->is_operator ? child->text + " (operator)"
-                        : frame.line > 0   ? frame.function
-                                           : node_title(*child);
+            item.text = child->is_operator ? child->text + " (operator)" : frame.line > 0 ? frame.function : node_title(*child);
             if (frame.line > 0 && !child->is_operator) item.target = fmt::format("{}:{}", frame.file, frame.line);
-            item.behind = fmt::format(" – {}, {}", render::count_text(child->kernels, "kernel"),
-                                      render::duration_text(child->total));
+            item.behind = fmt::format(" – {}, {}", render::count_text(child->kernels, "kernel"), render::duration_text(child->total));
             items.push_back(std::move(item));
             add_items(*child, depth + 1, items);
         }
         for (const TreeKernel& kernel : node.launched) {
-            items.push_back({depth,
-                             fmt::format("kernel {}{}", short_name(kernel.name),
-                                         kernel.count > 1 ? fmt::format(" × {}", kernel.count) : ""),
-                             "", " – " + render::duration_text(kernel.total)});
+            items.push_back(
+                {depth, fmt::format("kernel {}{}", short_name(kernel.name), kernel.count > 1 ? fmt::format(" × {}", kernel.count) : ""), "",
+                 " – " + render::duration_text(kernel.total)});
         }
     }
 
@@ -155,25 +148,21 @@ private:
         for (const KernelParameter& parameter : name.parameters) facts.emplace_back(parameter.name, parameter.value);
         const std::uint32_t shape = trace_.kernels.shape.empty() ? 0 : trace_.kernels.shape[kernel.example];
         const LaunchShape& launch = trace_.shapes[shape];
-        if (launch.grid[0] >= 0)
-            facts.emplace_back("grid", fmt::format("{} × {} × {}", launch.grid[0], launch.grid[1], launch.grid[2]));
+        if (launch.grid[0] >= 0) facts.emplace_back("grid", fmt::format("{} × {} × {}", launch.grid[0], launch.grid[1], launch.grid[2]));
         if (launch.block[0] >= 0)
             facts.emplace_back("block", fmt::format("{} × {} × {}", launch.block[0], launch.block[1], launch.block[2]));
         if (launch.registers >= 0) facts.emplace_back("registers", std::to_string(launch.registers));
-        if (launch.shared_memory >= 0)
-            facts.emplace_back("shared memory", fmt::format("{} bytes", launch.shared_memory));
+        if (launch.shared_memory >= 0) facts.emplace_back("shared memory", fmt::format("{} bytes", launch.shared_memory));
         return facts;
     }
 
-    void draw(const TreeNode& node, const std::string& indent, Nanoseconds whole,
-              std::vector<std::string>& lines) const {
+    void draw(const TreeNode& node, const std::string& indent, Nanoseconds whole, std::vector<std::string>& lines) const {
         const std::size_t count = node.children.size() + node.launched.size();
         std::size_t i = 0;
         const auto branch = [&] { return indent + (++i == count ? "└─ " : "├─ "); };
         for (const auto& child : node.children) {
             const std::string begin = branch();
-            lines.push_back(
-                fmt::format("{}{}  {}", begin, node_title(*child), render::percent_text(child->total, whole)));
+            lines.push_back(fmt::format("{}{}  {}", begin, node_title(*child), render::percent_text(child->total, whole)));
             draw(*child, indent + (i == count ? "   " : "│  "), whole, lines);
         }
         for (const TreeKernel& kernel : node.launched) {

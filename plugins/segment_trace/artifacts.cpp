@@ -12,9 +12,7 @@ using adpipe::Group;
 using adpipe::KernelCategory;
 using adpipe::VertexId;
 
-std::string two_digits(std::size_t number) {
-    return (number < 10 ? "0" : "") + std::to_string(number);
-}
+std::string two_digits(std::size_t number) { return (number < 10 ? "0" : "") + std::to_string(number); }
 
 /// Letters, digits and '_' only, as names in a graph are.
 std::string identifier(const std::string& text) {
@@ -43,8 +41,7 @@ public:
         while (has_mixer && mixer_end < layer.size() && belongs_to_mixer(info_of(layer[mixer_end]))) ++mixer_end;
         const Group mixer = state_space ? state_space_group(layer) : Group::attention;
         std::vector<Group> groups;
-        for (std::size_t i = 0; i < layer.size(); ++i)
-            groups.push_back(group_of(info_of(layer[i]), i < mixer_end, mixer, experts));
+        for (std::size_t i = 0; i < layer.size(); ++i) groups.push_back(group_of(info_of(layer[i]), i < mixer_end, mixer, experts));
         return groups;
     }
 
@@ -64,14 +61,10 @@ private:
 
     static Group group_of(const SymbolInfo& info, bool in_mixer, Group mixer, bool experts) {
         switch (info.category) {
-            case KernelCategory::norm:
-                return Group::norm;
-            case KernelCategory::attention:
-                return Group::attention;
-            case KernelCategory::moe:
-                return Group::moe;
-            default:
-                break;
+            case KernelCategory::norm: return Group::norm;
+            case KernelCategory::attention: return Group::attention;
+            case KernelCategory::moe: return Group::moe;
+            default: break;
         }
         if (in_mixer) return mixer;
         if (info.category == KernelCategory::communication || info.is_addition) return Group::other;
@@ -116,8 +109,7 @@ private:
             std::string name;
             if (layer >= 0) {
                 std::vector<std::uint32_t>& members = of_layer[static_cast<std::size_t>(layer)];
-                name =
-                    layer_prefix(program.numbers[static_cast<std::size_t>(layer)]) + "_" + two_digits(members.size());
+                name = layer_prefix(program.numbers[static_cast<std::size_t>(layer)]) + "_" + two_digits(members.size());
                 members.push_back(k);
             } else {
                 const std::string part = layer == Place::prologue ? "prologue" : "epilogue";
@@ -131,8 +123,7 @@ private:
         add_layers(program, module, of_layer, vertex);
     }
 
-    void describe(const Program& program, std::uint16_t module,
-                  const std::vector<std::vector<std::uint32_t>>& of_layer) {
+    void describe(const Program& program, std::uint16_t module, const std::vector<std::vector<std::uint32_t>>& of_layer) {
         const Period& period = program.layers.period;
         adpipe::FoundProgram found;
         found.name = program.name;
@@ -141,8 +132,8 @@ private:
         std::sort(found.steps.begin(), found.steps.end());
         const std::size_t first_layer = layers_->layers.size();
         for (const std::uint32_t example : program.layers.examples) {
-            found.kinds.push_back({0, static_cast<std::uint32_t>(of_layer[example].size()),
-                                   static_cast<std::int32_t>(first_layer + example)});
+            found.kinds.push_back(
+                {0, static_cast<std::uint32_t>(of_layer[example].size()), static_cast<std::int32_t>(first_layer + example)});
         }
         for (const FoundLayer& layer : program.layers.layers) ++found.kinds[layer.kind].layers;
         found.layers = static_cast<std::uint32_t>(program.layers.layers.size());
@@ -153,8 +144,7 @@ private:
         found.confidence = period.confidence;
         if (period.runner_up) {
             const RunnerUp& other = *period.runner_up;
-            found.runner_up = {static_cast<std::uint32_t>(other.layers), other.example.size(),
-                               other.total / period.layering.total};
+            found.runner_up = {static_cast<std::uint32_t>(other.layers), other.example.size(), other.total / period.layering.total};
         }
         segmentation_->programs.push_back(std::move(found));
     }
@@ -173,8 +163,7 @@ private:
         return builder_.add(vertex).vertex;
     }
 
-    void set_members(const Program& program, const std::vector<std::vector<std::uint32_t>>& of_layer,
-                     const std::vector<VertexId>& vertex) {
+    void set_members(const Program& program, const std::vector<std::vector<std::uint32_t>>& of_layer, const std::vector<VertexId>& vertex) {
         const auto last = *std::max_element(vertex.begin(), vertex.end(), [](VertexId a, VertexId b) {
             return (a == adpipe::no_vertex ? 0 : a + 1) < (b == adpipe::no_vertex ? 0 : b + 1);
         });
@@ -185,24 +174,22 @@ private:
             const Place& place = program.layers.places[k];
             if (place.layer < 0) {
                 member.layer = place.layer == Place::prologue ? adpipe::layer_prologue : adpipe::layer_epilogue;
-                member.reason = layers_->text_id(place.layer == Place::prologue ? "before the first repeat"
-                                                                                : "after the last repeat");
+                member.reason = layers_->text_id(place.layer == Place::prologue ? "before the first repeat" : "after the last repeat");
             }
         }
         const GroupTeller teller{table_, program.kernels};
         for (std::size_t i = 0; i < of_layer.size(); ++i) {
             const std::vector<Group> groups = teller.groups_of(of_layer[i]);
             const FoundLayer& found = program.layers.layers[i];
-            const std::string reason = std::string{found.regular ? "repeats as kind " : "departs from kind "} +
-                                       std::to_string(found.kind) + " in the order of kernels";
+            const std::string reason = std::string{found.regular ? "repeats as kind " : "departs from kind "} + std::to_string(found.kind) +
+                                       " in the order of kernels";
             for (std::size_t j = 0; j < of_layer[i].size(); ++j) {
                 adpipe::Membership& member = layers_->of[vertex[of_layer[i][j]]];
                 member.layer = program.numbers[i].number;
                 member.stack = layers_->text_id(program.numbers[i].stack);
                 member.group = groups[j];
                 member.certain = found.regular && program.layers.places[of_layer[i][j]].on_main_stream;
-                member.reason =
-                    layers_->text_id(member.certain || found.regular ? reason : reason + ", by time on another stream");
+                member.reason = layers_->text_id(member.certain || found.regular ? reason : reason + ", by time on another stream");
             }
         }
     }
@@ -219,8 +206,7 @@ private:
             if (last != last_of_stream.end()) builder_.connect(vertex[last->second], vertex[k], 0);
             const bool forks = any && program.kernels.stream[previous] != program.kernels.stream[k] &&
                                (last == last_of_stream.end() || changes_layer(program, last->second, k));
-            if (forks && (last == last_of_stream.end() || last->second != previous))
-                builder_.connect(vertex[previous], vertex[k], 1);
+            if (forks && (last == last_of_stream.end() || last->second != previous)) builder_.connect(vertex[previous], vertex[k], 1);
             last_of_stream[program.kernels.stream[k]] = k;
             previous = k;
             any = true;
@@ -231,8 +217,8 @@ private:
         return program.layers.places[a].layer != program.layers.places[b].layer;
     }
 
-    void add_layers(const Program& program, std::uint16_t module,
-                    const std::vector<std::vector<std::uint32_t>>& of_layer, const std::vector<VertexId>& vertex) {
+    void add_layers(const Program& program, std::uint16_t module, const std::vector<std::vector<std::uint32_t>>& of_layer,
+                    const std::vector<VertexId>& vertex) {
         for (std::size_t i = 0; i < of_layer.size(); ++i) {
             adpipe::Layer layer;
             layer.number = program.numbers[i].number;
@@ -240,8 +226,7 @@ private:
             layer.module = module;
             layer.vertex_count = static_cast<std::uint32_t>(of_layer[i].size());
             layer.kind = program.layers.layers[i].kind;
-            if (i + 1 < of_layer.size() && !of_layer[i].empty())
-                layer.boundary_out.push_back(vertex[of_layer[i].back()]);
+            if (i + 1 < of_layer.size() && !of_layer[i].empty()) layer.boundary_out.push_back(vertex[of_layer[i].back()]);
             layers_->layers.push_back(std::move(layer));
         }
     }
@@ -279,13 +264,11 @@ private:
                 const auto k = static_cast<std::size_t>(instance.matched[i]);
                 const Place& place = program.layers.places[k];
                 if (place.layer == Place::unknown) continue;
-                const bool is_regular =
-                    place.layer < 0 || program.layers.layers[static_cast<std::size_t>(place.layer)].regular;
+                const bool is_regular = place.layer < 0 || program.layers.layers[static_cast<std::size_t>(place.layer)].regular;
                 node[kernels[i]] = vertices_[p][k];
                 attribution.layer[kernels[i]] = layers_->of[vertices_[p][k]].layer;
                 attribution.evidence[kernels[i]] = adpipe::Evidence::sequence;
-                attribution.confidence[kernels[i]] =
-                    sure * (is_regular ? 1.0F : 0.7F) * (place.on_main_stream ? 1.0F : 0.8F);
+                attribution.confidence[kernels[i]] = sure * (is_regular ? 1.0F : 0.7F) * (place.on_main_stream ? 1.0F : 0.8F);
                 attribution.reason[kernels[i]] = !place.on_main_stream ? by_time : is_regular ? regular : departing;
             }
             for (const auto& [i, layer] : between_kernels_of_a_layer(program, instance)) {
@@ -299,8 +282,7 @@ private:
 
     /// Kernels of a step that the program's own step does not run, where the kernels before and behind are of one
     /// layer, or where all layers lie on one side; with the layer's number.
-    static std::vector<std::pair<std::size_t, std::int32_t>> between_kernels_of_a_layer(const Program& program,
-                                                                                        const Instance& instance) {
+    static std::vector<std::pair<std::size_t, std::int32_t>> between_kernels_of_a_layer(const Program& program, const Instance& instance) {
         std::vector<std::pair<std::size_t, std::int32_t>> found;
         std::vector<std::size_t> open;
         const auto take_open = [&](std::int32_t number) {
@@ -316,12 +298,9 @@ private:
             }
             const Place& place = program.layers.places[static_cast<std::size_t>(matched)];
             if (!place.on_main_stream || place.layer == Place::unknown) continue;
-            if (before == Place::prologue && place.layer <= 0)
-                take_open(adpipe::layer_prologue);
-            else if (before == Place::epilogue)
-                take_open(adpipe::layer_epilogue);
-            else if (place.layer == before)
-                take_open(program.numbers[static_cast<std::size_t>(before)].number);
+            if (before == Place::prologue && place.layer <= 0) take_open(adpipe::layer_prologue);
+            else if (before == Place::epilogue) take_open(adpipe::layer_epilogue);
+            else if (place.layer == before) take_open(program.numbers[static_cast<std::size_t>(before)].number);
             open.clear();
             before = place.layer;
         }

@@ -14,7 +14,7 @@ namespace {
 using Positions = std::vector<std::uint32_t>;
 
 constexpr double lacking_cost = 0.5;  ///< of a kernel that the first or the last layer would lack
-constexpr double clearly_more = 1.5;    ///< kernels that match
+constexpr double clearly_more = 1.5;  ///< kernels that match
 constexpr double slack = 2;           ///< kernels: a convention may cost so much
 
 class Placer {
@@ -52,8 +52,7 @@ private:
             return at;
         }
         const std::vector<std::int32_t> partner = align(table_, unit_, run);
-        for (std::size_t r = unit_.size(); r-- > 0;)
-            at[r] = partner[r] >= 0 ? static_cast<std::uint32_t>(partner[r]) : at[r + 1];
+        for (std::size_t r = unit_.size(); r-- > 0;) at[r] = partner[r] >= 0 ? static_cast<std::uint32_t>(partner[r]) : at[r + 1];
         return at;
     }
 
@@ -101,9 +100,7 @@ private:
     }
 
     bool head_found(std::size_t r) const { return head_.score[r] >= 0.35 * static_cast<double>(head_.wanted[r]); }
-    bool tail_found(std::size_t r) const {
-        return tail_.wanted[r] > 0 && tail_.score[r] >= 0.5 * static_cast<double>(tail_.wanted[r]);
-    }
+    bool tail_found(std::size_t r) const { return tail_.wanted[r] > 0 && tail_.score[r] >= 0.5 * static_cast<double>(tail_.wanted[r]); }
 
     /// Kernels of the first and the last layer that find their place if layers begin at position r.
     double gain(std::size_t r) const {
@@ -113,14 +110,11 @@ private:
         return (head_found(r) ? head_.value[r] + part : 0) + (tail_found(r) ? tail_.value[r] + size - part : 0);
     }
 
-    const SymbolInfo& info_at(std::size_t r) const {
-        return table_[r < unit_.size() ? unit_[r] : unit_[r - unit_.size()]];
-    }
+    const SymbolInfo& info_at(std::size_t r) const { return table_[r < unit_.size() ? unit_[r] : unit_[r - unit_.size()]]; }
     /// Where no name of a norm is known, a kernel of which nothing is known is taken for one if it comes several times
     /// in the layer.
     bool may_be_norm(const SymbolInfo& info) const {
-        if (unit_has_norm_ || info.category != adpipe::KernelCategory::other)
-            return info.category == adpipe::KernelCategory::norm;
+        if (unit_has_norm_ || info.category != adpipe::KernelCategory::other) return info.category == adpipe::KernelCategory::norm;
         return std::count_if(unit_.begin(), unit_.end(), [&](Symbol s) { return table_[s].alike == info.alike; }) >= 2;
     }
     bool is_addition(std::size_t r) const { return table_[unit_[r]].is_addition; }
@@ -131,8 +125,7 @@ private:
         const bool norm = may_be_norm(first);
         if (norm && is_addition(r - 1)) return 5;
         if (norm && first.adds_and_norms) return 4.5;
-        const bool scaled =
-            r >= 2 && info_at(r - 1).category == adpipe::KernelCategory::elementwise && is_addition(r - 2);
+        const bool scaled = r >= 2 && info_at(r - 1).category == adpipe::KernelCategory::elementwise && is_addition(r - 2);
         if (norm && scaled) return 4.2;  // the sum is scaled before it is handed on
         if (is_addition(r - 1)) return 4;
         return norm ? 3 : 0;
@@ -214,18 +207,15 @@ private:
         };
         const std::uint32_t first_anchor = cut_.spans.front().begin;
         std::int64_t begin = -1;
-        if (boundary_ == unit_size())
-            begin = first_anchor;
-        else if (head_found(boundary_))
-            begin = first_anchor - static_cast<std::int64_t>(head_.length[boundary_]);
+        if (boundary_ == unit_size()) begin = first_anchor;
+        else if (head_found(boundary_)) begin = first_anchor - static_cast<std::int64_t>(head_.length[boundary_]);
         for (const Span& piece : cut_.spans) {
             const Gap gap = gap_in(piece);
             add(begin, piece.begin + gap.end);
             if (gap.begin > gap.end) ++stack;
             begin = piece.begin + std::max(gap.begin, gap.end);
         }
-        if (tail_found(boundary_))
-            add(begin, cut_.spans.back().end + static_cast<std::uint32_t>(tail_.length[boundary_]));
+        if (tail_found(boundary_)) add(begin, cut_.spans.back().end + static_cast<std::uint32_t>(tail_.length[boundary_]));
     }
 
     const Measure& measure_;
@@ -243,8 +233,6 @@ private:
 
 }  // namespace
 
-Boundaries place_boundaries(const Measure& measure, const Layering& cut) {
-    return Placer{measure, cut}.place();
-}
+Boundaries place_boundaries(const Measure& measure, const Layering& cut) { return Placer{measure, cut}.place(); }
 
 }  // namespace segment

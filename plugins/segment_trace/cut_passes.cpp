@@ -81,8 +81,7 @@ std::string what_is_cut(const PassLayers& pass, std::size_t whole, bool is_first
     const bool at_begin = is_first && pass.begins_in_layer;
     const bool at_end = is_last && pass.ends_in_layer;
     if (at_begin == at_end) return {};
-    return fmt::format("cut off at the {} of the recording: {} of {} layers", at_begin ? "start" : "end", pass.layers,
-                       whole);
+    return fmt::format("cut off at the {} of the recording: {} of {} layers", at_begin ? "start" : "end", pass.layers, whole);
 }
 
 std::vector<PassLayers> all_passes(const Programs& found) {
@@ -116,7 +115,7 @@ void leave_out_cut_passes(Programs& found) {
         const Step& step = found.window->steps[pass.step];
         return Rank{step.process, step.device};
     };
-    std::map<Rank, std::size_t> whole;  // layers of the model; ranks may have a share of them each
+    std::map<Rank, std::size_t> whole;                                 // layers of the model; ranks may have a share of them each
     std::set<std::tuple<Rank, std::size_t, std::size_t>> seen_inside;  // programs and layers of steps at neither edge
     for (const PassLayers& pass : passes) {
         const Rank rank = rank_of(pass);

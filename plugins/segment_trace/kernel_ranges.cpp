@@ -20,10 +20,8 @@ KernelRanges::KernelRanges(std::shared_ptr<const adpipe::Window> window, const s
         }
         std::size_t end = begin;
         while (end < name.size() && name[end] >= '0' && name[end] <= '9') ++end;
-        if (end == begin)
-            layer_.push_back(r);
-        else
-            layer_.push_back(numbered.emplace(name.substr(0, end), r).first->second);
+        if (end == begin) layer_.push_back(r);
+        else layer_.push_back(numbered.emplace(name.substr(0, end), r).first->second);
     }
 }
 
@@ -38,8 +36,7 @@ std::uint32_t KernelRanges::outermost(std::uint64_t thread, adpipe::Nanoseconds 
 std::uint32_t KernelRanges::layer_of(std::uint32_t kernel) const {
     const adpipe::Kernels& kernels = trace_.kernels;
     const std::uint32_t step = window_->step_of_kernel[kernel];
-    const bool is_node =
-        !window_->node_of_kernel.empty() && window_->node_of_kernel[kernel] != adpipe::CapturedGraph::no_node;
+    const bool is_node = !window_->node_of_kernel.empty() && window_->node_of_kernel[kernel] != adpipe::CapturedGraph::no_node;
     if (is_node && step != adpipe::Window::no_step && window_->steps[step].captured != adpipe::no_captured_graph) {
         const adpipe::CapturedGraph& graph = window_->graphs[window_->steps[step].captured];
         const std::uint32_t node = window_->node_of_kernel[kernel];

@@ -80,8 +80,7 @@ Measure::Measure(const SymbolTable& table, SymbolSpan sequence) : table_{table},
 }
 
 std::uint64_t Measure::hash(Span span) const noexcept {
-    return (prefix_hash_[span.end] - prefix_hash_[span.begin] * powers_[span.size()]) ^
-           (std::uint64_t{span.size()} << 48U);
+    return (prefix_hash_[span.end] - prefix_hash_[span.begin] * powers_[span.size()]) ^ (std::uint64_t{span.size()} << 48U);
 }
 
 std::size_t Measure::kernels_in_distinct(const std::vector<Span>& spans) const {
@@ -109,12 +108,10 @@ std::pair<double, std::uint32_t> nearest_kind(const Layering& layering, SymbolSp
 
 /// Layers of one kind may all differ a little, in the sizes that libraries choose: by how much `others` are nearer to
 /// `symbols` than to any kind.
-double Measure::saved_by_kind(const Layering& layering, SymbolSpan symbols,
-                              const std::vector<SymbolSpan>& others) const {
+double Measure::saved_by_kind(const Layering& layering, SymbolSpan symbols, const std::vector<SymbolSpan>& others) const {
     const Unit unit{table_, symbols};
     double saved = 0;
-    for (const SymbolSpan other : others)
-        saved += std::max(0.0, nearest_kind(layering, other).first - unit.distance(other) - member_cost);
+    for (const SymbolSpan other : others) saved += std::max(0.0, nearest_kind(layering, other).first - unit.distance(other) - member_cost);
     return saved;
 }
 
@@ -123,8 +120,7 @@ void Measure::find_kinds(Layering& layering) const {
     std::vector<SpanGroup> groups;
     std::vector<std::uint32_t> group_of_span;
     for (std::uint32_t i = 0; i < layering.spans.size(); ++i) {
-        const auto [it, is_new] =
-            group_of_hash.emplace(hash(layering.spans[i]), static_cast<std::uint32_t>(groups.size()));
+        const auto [it, is_new] = group_of_hash.emplace(hash(layering.spans[i]), static_cast<std::uint32_t>(groups.size()));
         if (is_new) groups.push_back({i, 0});
         ++groups[it->second].count;
         group_of_span.push_back(it->second);
@@ -143,8 +139,7 @@ void Measure::find_kinds(Layering& layering) const {
         const auto count = static_cast<double>(groups[g].count);
         auto [nearest, kind] = nearest_kind(layering, symbols);
         const double by_itself = static_cast<double>(symbols.size());
-        const double told =
-            layering.kinds.empty() ? by_itself : std::min(layering.kinds[kind]->novelty(symbols), by_itself);
+        const double told = layering.kinds.empty() ? by_itself : std::min(layering.kinds[kind]->novelty(symbols), by_itself);
         const double as_new_kind = told + kind_cost;
         bool begins_kind = layering.kinds.empty();
         if (!begins_kind && layering.kinds.size() < most_kinds) {
@@ -186,8 +181,7 @@ double Measure::ends_left_over(const Layering& layering, bool all) const {
         const auto window = static_cast<std::uint32_t>(kind->size() + 3);
         const std::uint32_t before = layering.spans.front().begin;
         const Span head_window{before - std::min(before, window), before};
-        const Span tail_window{last,
-                               static_cast<std::uint32_t>(std::min<std::size_t>(sequence_.size(), last + window))};
+        const Span tail_window{last, static_cast<std::uint32_t>(std::min<std::size_t>(sequence_.size(), last + window))};
         head_part = std::max(head_part, static_cast<double>(pattern.length(part(head_window))));
         tail_part = std::max(tail_part, static_cast<double>(pattern.length(part(tail_window))));
     }
@@ -305,8 +299,7 @@ Layering Measure::measure(std::vector<Span> spans, bool ends_count) const {
     layering.spans = std::move(spans);
     find_kinds(layering);
     double gaps = 0;
-    for (std::size_t i = 0; i + 1 < layering.spans.size(); ++i)
-        gaps += layering.spans[i + 1].begin - layering.spans[i].end;
+    for (std::size_t i = 0; i + 1 < layering.spans.size(); ++i) gaps += layering.spans[i + 1].begin - layering.spans[i].end;
     layering.left_over = ends_left_over(layering, ends_count) + 0.9 * gaps;
     layering.description += layering.departures + layering.left_over + order_bits(layering.kind) / bits_per_kernel +
                             0.05 * static_cast<double>(layering.spans.size());
@@ -342,9 +335,8 @@ void Measure::correct(Layering& layering) const {
     for (std::size_t i = 0; i < layering.spans.size(); ++i) layering.regular += layering.is_regular(i) ? 1 : 0;
     const double regular = std::max<double>(1, layering.regular);
     layering.overfull = overfull(layering);
-    const double penalty = 0.25 * std::clamp(layering.blocks - 1, 0.0, 3.0) + (1 - layering.completeness) +
-                           layering.overfull + (layering.halves ? 1.0 : 0.0) +
-                           (1 - layering.resemblance) * (alternating ? 0.3 : 1.5);
+    const double penalty = 0.25 * std::clamp(layering.blocks - 1, 0.0, 3.0) + (1 - layering.completeness) + layering.overfull +
+                           (layering.halves ? 1.0 : 0.0) + (1 - layering.resemblance) * (alternating ? 0.3 : 1.5);
     // Few repeats prove little.
     layering.total = layering.description * (1 + penalty) * (1 + 1 / (regular * regular));
 }
@@ -387,8 +379,7 @@ double Measure::completeness(const Layering& layering) const {
             sum += 1;
         } else if (has_mixer(span) || has_forward(span)) {
             // What comes last, and once, is rather what follows the layers.
-            const bool is_end =
-                i + 1 == layering.spans.size() && std::count(layering.kind.begin(), layering.kind.end(), k) == 1;
+            const bool is_end = i + 1 == layering.spans.size() && std::count(layering.kind.begin(), layering.kind.end(), k) == 1;
             const bool lacks_block = gaps[k] || (complete[k] && layering.is_regular(i));
             sum += lacks_block && !is_end ? with_gap : 0.0;
         }
@@ -420,8 +411,7 @@ bool Measure::alternate_blocks(const Layering& layering) const {
 bool Measure::unlike_mixers_meet(const Layering& layering) const {
     const auto is_state_space = [&](Span span) {
         const auto mixer = std::find(roles_.begin() + span.begin, roles_.begin() + span.end, Role::mixes);
-        return table_[sequence_[static_cast<std::size_t>(mixer - roles_.begin())]].category ==
-               adpipe::KernelCategory::state_space;
+        return table_[sequence_[static_cast<std::size_t>(mixer - roles_.begin())]].category == adpipe::KernelCategory::state_space;
     };
     for (std::size_t i = 0; i + 1 < layering.spans.size(); ++i) {
         const Span a = layering.spans[i];
@@ -474,8 +464,7 @@ bool Measure::are_halves(const Layering& layering) const {
 
 double Measure::overfull(const Layering& layering) const {
     std::map<std::uint32_t, std::size_t> layers_by_networks;
-    for (const Span& span : layering.spans)
-        ++layers_by_networks[networks_before_[span.end] - networks_before_[span.begin]];
+    for (const Span& span : layering.spans) ++layers_by_networks[networks_before_[span.end] - networks_before_[span.begin]];
     std::size_t commonest = 0;
     std::size_t layers_behind = 0;
     for (const auto& [networks, layers] : layers_by_networks) {
@@ -492,8 +481,7 @@ double Measure::blocks_per_layer(const Layering& layering) const {
     const auto begin = std::lower_bound(marked_.begin(), marked_.end(), layering.spans.front().begin) - marked_.begin();
     const auto end = std::lower_bound(marked_.begin(), marked_.end(), layering.spans.back().end) - marked_.begin();
     if (end - begin < 2) return 0;
-    const std::uint32_t turns =
-        turns_before_[static_cast<std::size_t>(end - 1)] - turns_before_[static_cast<std::size_t>(begin)];
+    const std::uint32_t turns = turns_before_[static_cast<std::size_t>(end - 1)] - turns_before_[static_cast<std::size_t>(begin)];
     return turns / static_cast<double>(layering.spans.size());
 }
 

@@ -31,7 +31,7 @@ inline constexpr double regular_share = 0.25;
 
 struct Layering {
     std::vector<Span> spans;
-    std::vector<std::uint32_t> stack;  ///< per span: number of the run of layers that it belongs to; empty: all one
+    std::vector<std::uint32_t> stack;                ///< per span: number of the run of layers that it belongs to; empty: all one
     std::vector<std::shared_ptr<const Unit>> kinds;  ///< the commonest first
     std::vector<std::uint32_t> kind;                 ///< per span
     std::vector<double> distance;                    ///< per span: from its kind
@@ -47,9 +47,7 @@ struct Layering {
     std::uint32_t regular = 0;  ///< layers that are close to their kind
     double total = 0;           ///< description with all corrections: the smaller the better
 
-    bool is_regular(std::size_t i) const noexcept {
-        return distance[i] <= regular_share * static_cast<double>(kinds[kind[i]]->size());
-    }
+    bool is_regular(std::size_t i) const noexcept { return distance[i] <= regular_share * static_cast<double>(kinds[kind[i]]->size()); }
 };
 
 /// Measures layerings of one sequence.
@@ -114,8 +112,7 @@ private:
     std::vector<std::uint32_t> forwards_before_;
     std::vector<std::uint32_t> networks_before_;  ///< feed-forward networks that began before each position
     std::vector<std::uint32_t> marked_;           ///< positions of kernels that mix or feed forward
-    std::vector<std::uint32_t>
-        turns_before_;  ///< per marked position: mixers followed by a feed-forward kernel up to there
+    std::vector<std::uint32_t> turns_before_;     ///< per marked position: mixers followed by a feed-forward kernel up to there
 };
 
 }  // namespace segment

@@ -47,8 +47,8 @@ std::vector<Pass> passes_of(const StepLayers& layers, bool is_replay) {
     return passes;
 }
 
-std::vector<std::vector<std::uint32_t>> split_by_pass(const SymbolTable& table, const StepKernels& kernels,
-                                                      const StepLayers& layers, const std::vector<Pass>& passes) {
+std::vector<std::vector<std::uint32_t>> split_by_pass(const SymbolTable& table, const StepKernels& kernels, const StepLayers& layers,
+                                                      const std::vector<Pass>& passes) {
     std::vector<std::size_t> pass_of_stack(layers.stacks);
     for (std::size_t p = 0; p < passes.size(); ++p) {
         for (const std::uint32_t s : passes[p].stacks) pass_of_stack[s] = p;

@@ -21,8 +21,8 @@ std::vector<Pass> passes_of(const StepLayers& layers, bool is_replay);
 
 /// Kernels of the step, by pass: indices into Step::kernels. What lies between two passes goes to the former until an
 /// embedding begins the latter.
-std::vector<std::vector<std::uint32_t>> split_by_pass(const SymbolTable& table, const StepKernels& kernels,
-                                                      const StepLayers& layers, const std::vector<Pass>& passes);
+std::vector<std::vector<std::uint32_t>> split_by_pass(const SymbolTable& table, const StepKernels& kernels, const StepLayers& layers,
+                                                      const std::vector<Pass>& passes);
 
 struct LayerNumber {
     std::int32_t number = 0;

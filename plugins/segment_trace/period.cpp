@@ -41,12 +41,9 @@ Anchors positions_of(const SymbolTable& table, SymbolSpan sequence, const Anchor
     Anchors positions;
     for (std::uint32_t i = 0; i < sequence.size(); ++i) {
         bool here = false;
-        if (anchor.kind == Anchor::Kind::exact)
-            here = sequence[i] == anchor.first;
-        else if (anchor.kind == Anchor::Kind::alike)
-            here = table[sequence[i]].alike == anchor.first;
-        else
-            here = i + 1 < sequence.size() && sequence[i] == anchor.first && sequence[i + 1] == anchor.second;
+        if (anchor.kind == Anchor::Kind::exact) here = sequence[i] == anchor.first;
+        else if (anchor.kind == Anchor::Kind::alike) here = table[sequence[i]].alike == anchor.first;
+        else here = i + 1 < sequence.size() && sequence[i] == anchor.first && sequence[i + 1] == anchor.second;
         if (here) positions.push_back(i);
     }
     return positions;
@@ -73,8 +70,7 @@ std::vector<std::pair<Anchor, Anchors>> possible_anchors(const SymbolTable& tabl
     std::set<Anchors> seen;
     for (auto& [key, positions] : found) {
         if (!usable(positions) || !seen.insert(positions).second) continue;
-        anchors.push_back(
-            {{static_cast<Anchor::Kind>(key.first), key.second.first, key.second.second}, std::move(positions)});
+        anchors.push_back({{static_cast<Anchor::Kind>(key.first), key.second.first, key.second.second}, std::move(positions)});
     }
     return anchors;
 }
@@ -89,8 +85,7 @@ struct FirstLook {
 /// Those with fewest different kernels; and of the numbers of pieces that most anchors agree in some as well, since
 /// long layers of many kinds have many different kernels.
 std::vector<FirstLook> worth_measuring(std::vector<FirstLook> looks) {
-    std::stable_sort(looks.begin(), looks.end(),
-                     [](const FirstLook& a, const FirstLook& b) { return a.kernels < b.kernels; });
+    std::stable_sort(looks.begin(), looks.end(), [](const FirstLook& a, const FirstLook& b) { return a.kernels < b.kernels; });
     if (looks.size() <= most_cuts) return looks;
     std::map<std::size_t, std::size_t> agreeing;
     for (const FirstLook& look : looks) ++agreeing[look.spans.size()];
@@ -114,15 +109,12 @@ std::vector<Candidate> ranked_cuts(const Measure& measure) {
     std::vector<FirstLook> looks;
     for (auto& [anchor, positions] : possible_anchors(measure.table(), measure.sequence())) {
         std::vector<Span> spans = spans_between(positions);
-        const std::size_t kernels =
-            measure.kernels_in_distinct(spans) + positions.front() + (measure.sequence().size() - positions.back());
+        const std::size_t kernels = measure.kernels_in_distinct(spans) + positions.front() + (measure.sequence().size() - positions.back());
         looks.push_back({kernels, anchor, std::move(spans)});
     }
     std::vector<Candidate> cuts;
-    for (FirstLook& look : worth_measuring(std::move(looks)))
-        cuts.push_back({look.anchor, measure.measure(std::move(look.spans), false)});
-    std::stable_sort(cuts.begin(), cuts.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.cut.total < b.cut.total; });
+    for (FirstLook& look : worth_measuring(std::move(looks))) cuts.push_back({look.anchor, measure.measure(std::move(look.spans), false)});
+    std::stable_sort(cuts.begin(), cuts.end(), [](const Candidate& a, const Candidate& b) { return a.cut.total < b.cut.total; });
     return cuts;
 }
 
@@ -168,16 +160,14 @@ std::vector<Placed> best_placed(const Measure& measure) {
     std::map<std::pair<std::size_t, std::size_t>, std::size_t> per_group;
     std::vector<Placed> results;
     for (const Candidate& candidate : ranked_cuts(measure)) {
-        const std::pair<std::size_t, std::size_t> group{candidate.cut.spans.size(),
-                                                        candidate.cut.kinds.front()->size()};
+        const std::pair<std::size_t, std::size_t> group{candidate.cut.spans.size(), candidate.cut.kinds.front()->size()};
         if (per_group.count(group) == 0 && per_group.size() == groups_to_place) break;
         if (per_group[group]++ == cuts_per_group) continue;
         auto result = placed(measure, candidate.cut, candidate.anchor);
         if (!result) continue;
         if (auto joined = with_joined_halves(measure, *result)) {
             // The halves may begin elsewhere than layers do.
-            if (auto shifted = is_one_run(joined->layering) ? placed(measure, joined->layering, joined->anchor)
-                                                            : std::optional<Placed>{}) {
+            if (auto shifted = is_one_run(joined->layering) ? placed(measure, joined->layering, joined->anchor) : std::optional<Placed>{}) {
                 shifted->joined = shifted->shifted = true;
                 results.push_back(std::move(*shifted));
             }
@@ -185,8 +175,7 @@ std::vector<Placed> best_placed(const Measure& measure) {
         }
         results.push_back(std::move(*result));
     }
-    std::stable_sort(results.begin(), results.end(),
-                     [](const Placed& a, const Placed& b) { return a.layering.total < b.layering.total; });
+    std::stable_sort(results.begin(), results.end(), [](const Placed& a, const Placed& b) { return a.layering.total < b.layering.total; });
     return results;
 }
 
@@ -218,8 +207,7 @@ double confidence_of(const Measure& measure, const Layering& layering, const std
     const double explained = 1 - std::min(1.0, layering.departures / kernels);
     const double repeats = 1 - 1 / (1 + 0.5 * static_cast<double>(layering.regular));
     const double shorter = 1 - std::min(1.0, layering.total / kernels);
-    const double margin =
-        runner_up ? std::clamp((runner_up->total - layering.total) / layering.total / 0.25, 0.0, 1.0) : 1;
+    const double margin = runner_up ? std::clamp((runner_up->total - layering.total) / layering.total / 0.25, 0.0, 1.0) : 1;
     const double plausible = layering.completeness * std::min(1.0, layering.resemblance / 0.5) *
                              (!measure.knows_parts()   ? 0.7
                               : measure.knows_mixers() ? 1.0
@@ -251,8 +239,7 @@ std::optional<Period> period_of_shortened(const SymbolTable& table, SymbolSpan s
     Period period;
     period.runner_up = runner_up_of(results, chosen);
     period.confidence = confidence_of(sample_measure, results[chosen].layering, period.runner_up);
-    if (period.confidence < least_confidence || results[chosen].layering.kinds.front()->size() < smallest_layer)
-        return {};
+    if (period.confidence < least_confidence || results[chosen].layering.kinds.front()->size() < smallest_layer) return {};
     period.first_kernel = table[results[chosen].first].short_name;
     if (sample.size() == sequence.size()) {
         period.layering = std::move(results[chosen].layering);
@@ -266,9 +253,8 @@ std::optional<Period> period_of_shortened(const SymbolTable& table, SymbolSpan s
     if (!whole) return {};
     if (results[chosen].joined) {
         if (auto joined = with_joined_halves(measure, *whole)) whole = std::move(joined);
-        if (auto shifted = results[chosen].shifted && is_one_run(whole->layering)
-                               ? placed(measure, whole->layering, whole->anchor)
-                               : std::optional<Placed>{})
+        if (auto shifted = results[chosen].shifted && is_one_run(whole->layering) ? placed(measure, whole->layering, whole->anchor)
+                                                                                  : std::optional<Placed>{})
             whole = std::move(shifted);
     }
     period.layering = std::move(whole->layering);
@@ -287,8 +273,8 @@ std::optional<Period> find_period(const SymbolTable& table, SymbolSpan sequence)
     return period;
 }
 
-std::optional<Period> period_of_anchors(const SymbolTable& table, SymbolSpan sequence,
-                                        const std::vector<std::uint32_t>& anchors, bool begin_at_anchor) {
+std::optional<Period> period_of_anchors(const SymbolTable& table, SymbolSpan sequence, const std::vector<std::uint32_t>& anchors,
+                                        bool begin_at_anchor) {
     if (anchors.size() < 2) return {};
     const Measure measure{table, sequence};
     const Layering cut = measure.measure(spans_between(anchors), false);

@@ -35,8 +35,8 @@ struct Period {
 std::optional<Period> find_period(const SymbolTable& table, SymbolSpan sequence);
 
 /// Layers begin at, or around, the given positions (ascending, at least two).
-std::optional<Period> period_of_anchors(const SymbolTable& table, SymbolSpan sequence,
-                                        const std::vector<std::uint32_t>& anchors, bool begin_at_anchor);
+std::optional<Period> period_of_anchors(const SymbolTable& table, SymbolSpan sequence, const std::vector<std::uint32_t>& anchors,
+                                        bool begin_at_anchor);
 
 /// Layers are the given spans (ascending, at least two).
 std::optional<Period> period_of_spans(const SymbolTable& table, SymbolSpan sequence, std::vector<Span> spans);

@@ -25,16 +25,13 @@ bool match_middle(SymbolSpan a, SymbolSpan b, std::vector<std::pair<std::int32_t
     const auto m = static_cast<std::int32_t>(b.size());
     const std::int32_t limit = std::min(n + m, most_differences);
     std::vector<std::int32_t> reach(2 * static_cast<std::size_t>(limit) + 3, 0);
-    const auto at = [&](std::int32_t diagonal) -> std::int32_t& {
-        return reach[static_cast<std::size_t>(diagonal + limit + 1)];
-    };
+    const auto at = [&](std::int32_t diagonal) -> std::int32_t& { return reach[static_cast<std::size_t>(diagonal + limit + 1)]; };
     std::vector<std::vector<std::int32_t>> history;
     for (std::int32_t d = 0; d <= limit; ++d) {
         history.emplace_back(reach);
         for (std::int32_t k = -d; k <= d; k += 2) {
             std::int32_t x = k == -d || (k != d && at(k - 1) < at(k + 1)) ? at(k + 1) : at(k - 1) + 1;
-            while (x < n && x - k < m && x >= 0 && x - k >= 0 &&
-                   a[static_cast<std::size_t>(x)] == b[static_cast<std::size_t>(x - k)]) {
+            while (x < n && x - k < m && x >= 0 && x - k >= 0 && a[static_cast<std::size_t>(x)] == b[static_cast<std::size_t>(x - k)]) {
                 ++x;
             }
             at(k) = x;
@@ -44,12 +41,9 @@ bool match_middle(SymbolSpan a, SymbolSpan b, std::vector<std::pair<std::int32_t
             std::int32_t j = m;
             for (std::int32_t step = d; step >= 0; --step) {
                 const std::vector<std::int32_t>& before = history[static_cast<std::size_t>(step)];
-                const auto was = [&](std::int32_t diagonal) {
-                    return before[static_cast<std::size_t>(diagonal + limit + 1)];
-                };
+                const auto was = [&](std::int32_t diagonal) { return before[static_cast<std::size_t>(diagonal + limit + 1)]; };
                 const std::int32_t diagonal = i - j;
-                const bool down =
-                    step > 0 && (diagonal == -step || (diagonal != step && was(diagonal - 1) < was(diagonal + 1)));
+                const bool down = step > 0 && (diagonal == -step || (diagonal != step && was(diagonal - 1) < was(diagonal + 1)));
                 const std::int32_t from = step == 0 ? 0 : down ? diagonal + 1 : diagonal - 1;
                 const std::int32_t from_x = step == 0 ? 0 : was(from);
                 const std::int32_t snake_x = step == 0 ? 0 : down ? from_x : from_x + 1;
@@ -91,10 +85,8 @@ std::optional<CommonRun> common_run_of(SymbolSpan a, SymbolSpan b, std::size_t l
     std::unordered_map<std::uint64_t, std::size_t> in_b;
     const std::vector<std::uint64_t> of_b = run_hashes(b, length);
     for (std::size_t i = 0; i < of_b.size(); ++i) {
-        if (last)
-            in_b[of_b[i]] = i;
-        else
-            in_b.emplace(of_b[i], i);
+        if (last) in_b[of_b[i]] = i;
+        else in_b.emplace(of_b[i], i);
     }
     const std::vector<std::uint64_t> of_a = run_hashes(a, length);
     for (std::size_t i = 0; i < of_a.size(); ++i) {
@@ -112,10 +104,8 @@ CommonRun longest_common_run(SymbolSpan a, SymbolSpan b, bool last) {
     std::size_t too_long = std::min(a.size(), b.size()) + 1;
     while (best.length + 1 < too_long) {
         const std::size_t length = best.length + (too_long - best.length) / 2;
-        if (const auto run = common_run_of(a, b, length, last))
-            best = *run;
-        else
-            too_long = length;
+        if (const auto run = common_run_of(a, b, length, last)) best = *run;
+        else too_long = length;
     }
     return best;
 }
@@ -218,8 +208,7 @@ void number_steps(Window& window) {
 }
 
 /// A window in which every chosen step is one pass.
-std::shared_ptr<const Window> one_pass_a_step(std::shared_ptr<const Window> window, SymbolTable& table,
-                                              const LayerFinder& finder) {
+std::shared_ptr<const Window> one_pass_a_step(std::shared_ptr<const Window> window, SymbolTable& table, const LayerFinder& finder) {
     const auto may_hold_several = [](const Step& step) { return step.chosen && !step.replay && !step.kernels.empty(); };
     if (std::none_of(window->steps.begin(), window->steps.end(), may_hold_several)) return window;
     auto split = std::make_shared<Window>();
@@ -308,15 +297,13 @@ void use_file_order(Programs& found, const Distinct& distinct) {
     const std::vector<std::int64_t>& row = window->trace->kernels.row;
     for (const std::uint32_t s : distinct.steps) {
         std::vector<std::uint32_t>& kernels = window->steps[s].kernels;
-        std::stable_sort(kernels.begin(), kernels.end(),
-                         [&](std::uint32_t a, std::uint32_t b) { return row[a] < row[b]; });
+        std::stable_sort(kernels.begin(), kernels.end(), [&](std::uint32_t a, std::uint32_t b) { return row[a] < row[b]; });
     }
     found.window = std::move(window);
 }
 
 bool any_times_mixed_up(const Programs& found) {
-    return std::any_of(found.programs.begin(), found.programs.end(),
-                       [](const Program& program) { return program.layers.times_mixed_up; });
+    return std::any_of(found.programs.begin(), found.programs.end(), [](const Program& program) { return program.layers.times_mixed_up; });
 }
 
 /// Times that are mixed up are so in all steps of a trace.
@@ -338,17 +325,14 @@ std::vector<std::int32_t> match_whole(SymbolSpan a, SymbolSpan b) {
     std::size_t suffix = 0;
     while (suffix < shorter && a[a.size() - 1 - suffix] == b[b.size() - 1 - suffix]) ++suffix;
     // A sequence that was cut off matches at its other end: that end goes first.
-    if (prefix >= suffix)
-        suffix = std::min(suffix, shorter - prefix);
-    else
-        prefix = std::min(prefix, shorter - suffix);
+    if (prefix >= suffix) suffix = std::min(suffix, shorter - prefix);
+    else prefix = std::min(prefix, shorter - suffix);
     for (std::size_t i = 0; i < prefix; ++i) partner[i] = static_cast<std::int32_t>(i);
     for (std::size_t i = 0; i < suffix; ++i) {
         partner[a.size() - 1 - i] = static_cast<std::int32_t>(b.size() - 1 - i);
     }
     std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
-    if (match_middle(a.subspan(prefix, a.size() - prefix - suffix), b.subspan(prefix, b.size() - prefix - suffix),
-                     pairs)) {
+    if (match_middle(a.subspan(prefix, a.size() - prefix - suffix), b.subspan(prefix, b.size() - prefix - suffix), pairs)) {
         const auto offset = static_cast<std::int32_t>(prefix);
         for (const auto& [i, j] : pairs) partner[static_cast<std::size_t>(i + offset)] = j + offset;
     }

@@ -29,11 +29,10 @@ struct Program {
 };
 
 struct Programs {
-    std::shared_ptr<const adpipe::Window>
-        window;  ///< the steps that programs refer to; others than before if a step held several passes
+    std::shared_ptr<const adpipe::Window> window;  ///< the steps that programs refer to; others than before if a step held several passes
     std::vector<Program> programs;
     std::vector<std::uint32_t> without_layers;  ///< steps in which nothing repeats; `window` has them as not chosen
-    std::vector<std::uint32_t> cut_off;  ///< passes of which a part was recorded; `window` has them as not chosen
+    std::vector<std::uint32_t> cut_off;         ///< passes of which a part was recorded; `window` has them as not chosen
 };
 
 /// Chosen steps only.

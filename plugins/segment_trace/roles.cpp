@@ -11,9 +11,7 @@ using adpipe::KernelCategory;
 /// So far from the matrix products around it the softmax of an attention that is written out may stand.
 constexpr std::size_t near = 3;
 
-bool multiplies(const SymbolInfo& info) {
-    return info.category == KernelCategory::gemm || info.category == KernelCategory::moe;
-}
+bool multiplies(const SymbolInfo& info) { return info.category == KernelCategory::gemm || info.category == KernelCategory::moe; }
 
 /// True if a matrix product stands right behind the kernel, with no expert's kernel between them: as one does behind
 /// the softmax of an attention that is written out, but not behind that of a router, or of sampling.

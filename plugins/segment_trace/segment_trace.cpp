@@ -23,12 +23,13 @@ std::string layer_count_text(const FoundProgram& program) {
 }
 
 std::string runner_up_text(const OtherReading& other) {
-    return fmt::format("{} of {}", adpipe::render::count_text(other.layers, "layer"), adpipe::render::count_text(other.kernels_per_layer, "kernel"));
+    return fmt::format("{} of {}", adpipe::render::count_text(other.layers, "layer"),
+                       adpipe::render::count_text(other.kernels_per_layer, "kernel"));
 }
 
 std::string program_summary(const FoundProgram& program) {
-    std::string line = fmt::format("{}: {}, each from {}; confidence {:.2f}", program.name, layer_count_text(program),
-                                   program.first_kernel, program.confidence);
+    std::string line = fmt::format("{}: {}, each from {}; confidence {:.2f}", program.name, layer_count_text(program), program.first_kernel,
+                                   program.confidence);
     if (program.runner_up) line += "; next best: " + runner_up_text(*program.runner_up);
     return line;
 }
@@ -37,8 +38,8 @@ void warn_of_mixed_times(Context& context, const FoundProgram& program) {
     Diagnostic diagnostic;
     diagnostic.severity = Severity::warning;
     diagnostic.code = "ADP-SEG-003";
-    diagnostic.message = fmt::format(
-        "{}: the names of kernels repeat in the order of the file, but not in the order of their times", program.name);
+    diagnostic.message = fmt::format("{}: the names of kernels repeat in the order of the file, but not in the order of their times",
+                                     program.name);
     diagnostic.notes.push_back(
         "the profiler gave some kernels the times of others: the layers are right, times of single kernels may not be");
     diagnostic.hint = "record again with another version of the profiler; sums over a step hold nevertheless";
@@ -49,10 +50,11 @@ void warn_of_doubt(Context& context, const FoundProgram& program) {
     Diagnostic diagnostic;
     diagnostic.severity = Severity::warning;
     diagnostic.code = "ADP-SEG-002";
-    diagnostic.message = fmt::format("{}: {}, but this is not certain (confidence {:.2f})", program.name,
-                                     layer_count_text(program), program.confidence);
+    diagnostic.message = fmt::format("{}: {}, but this is not certain (confidence {:.2f})", program.name, layer_count_text(program),
+                                     program.confidence);
     if (program.runner_up) diagnostic.notes.push_back("the next best reading: " + runner_up_text(*program.runner_up));
-    diagnostic.hint = "who knows the model can name a kernel that runs once a layer: `adpipe layers --pattern NAME`, or segment.anchor in a pipeline";
+    diagnostic.hint =
+        "who knows the model can name a kernel that runs once a layer: `adpipe layers --pattern NAME`, or segment.anchor in a pipeline";
     context.report(std::move(diagnostic));
 }
 
@@ -61,13 +63,11 @@ std::shared_ptr<const Window> window_with_kernels(Context& context) {
     const bool any_chosen = std::any_of(window->steps.begin(), window->steps.end(),
                                         [](const Step& step) { return step.chosen && !step.kernels.empty(); });
     if (any_chosen) return window;
-    throw Error("ADP-SEG-004", "no step with kernels is chosen, so there are no layers to find",
-                "choose other steps at the window stage");
+    throw Error("ADP-SEG-004", "no step with kernels is chosen, so there are no layers to find", "choose other steps at the window stage");
 }
 
 /// What both stages do once they know how to find layers. `nothing`: the error if there are none.
-void run_segmentation(Context& context, const segment::LayerFinder& finder, const char* strategy, double certain,
-                      const Error& nothing) {
+void run_segmentation(Context& context, const segment::LayerFinder& finder, const char* strategy, double certain, const Error& nothing) {
     segment::SymbolTable table;
     const segment::Programs programs = segment::find_programs(window_with_kernels(context), table, finder);
     if (programs.programs.empty()) throw nothing;
@@ -78,8 +78,7 @@ void run_segmentation(Context& context, const segment::LayerFinder& finder, cons
         if (program.confidence < certain) warn_of_doubt(context, program);
     }
     if (const std::size_t without = programs.without_layers.size(); without > 0) {
-        context.summary(fmt::format("{} {} in which nothing repeats as layers do: left out", without,
-                                    without == 1 ? "step" : "steps"));
+        context.summary(fmt::format("{} {} in which nothing repeats as layers do: left out", without, without == 1 ? "step" : "steps"));
     }
     for (const std::uint32_t s : programs.cut_off) {
         const Step& step = programs.window->steps[s];
@@ -95,8 +94,7 @@ constexpr PortDecl window_port = port<Window>("window", "the steps to look at");
 constexpr PortDecl graph_port = port<GraphModel>("graph", "one module per kind of step, one vertex per kernel");
 constexpr PortDecl layers_port = port<Layers>("layers", "layer, kind and group of every vertex");
 constexpr PortDecl attribution_port = port<Attribution>("attribution", "kernels onto vertices");
-constexpr PortDecl segmentation_port =
-    port<Segmentation>("segmentation", "how sure the layers are, and the next best reading");
+constexpr PortDecl segmentation_port = port<Segmentation>("segmentation", "how sure the layers are, and the next best reading");
 
 class PeriodFinder : public segment::LayerFinder {
 public:
@@ -109,8 +107,7 @@ public:
 class SegmentPeriod final : public Stage {
 public:
     static constexpr const char* name = "segment.period";
-    static constexpr const char* summary =
-        "Finds a model's layers in a trace by what repeats in the order of its kernels.";
+    static constexpr const char* summary = "Finds a model's layers in a trace by what repeats in the order of its kernels.";
     static constexpr const char* doc =
         "No graph dump is needed. The repeating unit of each chosen step is searched for over all streams; kinds of "
         "layers (dense and\n"
@@ -125,18 +122,17 @@ public:
         double certain = 0.5;
     };
     static constexpr auto options() {
-        return std::array{option<&Options::certain>(
-            "certain", "Below this confidence a warning names the next best reading.", {.minimum = 0, .maximum = 1})};
+        return std::array{option<&Options::certain>("certain", "Below this confidence a warning names the next best reading.",
+                                                    {.minimum = 0, .maximum = 1})};
     }
 
     explicit SegmentPeriod(Options given) : options_{given} {}
     void run(Context& context) override {
         const auto& window = context.in<Window>("window");
-        run_segmentation(
-            context, PeriodFinder{}, name, options_.certain,
-            Error("ADP-SEG-001",
-                  fmt::format("no order of kernels repeats as a model's layers do ({})", window.description),
-                  "if the trace holds a language model, name a kernel that runs once a layer: `adpipe layers --pattern NAME`, or segment.anchor in a pipeline"));
+        run_segmentation(context, PeriodFinder{}, name, options_.certain,
+                         Error("ADP-SEG-001", fmt::format("no order of kernels repeats as a model's layers do ({})", window.description),
+                               "if the trace holds a language model, name a kernel that runs once a layer: `adpipe layers --pattern NAME`, "
+                               "or segment.anchor in a pipeline"));
     }
 
 private:
@@ -187,8 +183,7 @@ private:
 class SegmentAnchor final : public Stage {
 public:
     static constexpr const char* name = "segment.anchor";
-    static constexpr const char* summary =
-        "Finds a model's layers in a trace by a kernel, or a range, that comes once a layer.";
+    static constexpr const char* summary = "Finds a model's layers in a trace by a kernel, or a range, that comes once a layer.";
     static constexpr const char* doc =
         "For those who know their model, where segment.period is in doubt. Every run of the kernel is one layer. By "
         "default the layer\n"
@@ -203,38 +198,33 @@ public:
         bool begins = false;
     };
     static constexpr auto options() {
-        return std::array{
-            option<&Options::kernel>("kernel",
-                                     "A part of the name of a kernel that runs once a layer; '*' stands for any text."),
-            option<&Options::range>("range",
-                                    "A part of the name of the ranges that are the layers, in place of a kernel; "
-                                    "of ranges in each other the outermost."),
-            option<&Options::begins>("begins", "The layer begins at this kernel.")};
+        return std::array{option<&Options::kernel>("kernel",
+                                                   "A part of the name of a kernel that runs once a layer; '*' stands for any text."),
+                          option<&Options::range>("range",
+                                                  "A part of the name of the ranges that are the layers, in place of a kernel; "
+                                                  "of ranges in each other the outermost."),
+                          option<&Options::begins>("begins", "The layer begins at this kernel.")};
     }
 
     explicit SegmentAnchor(Options given) : options_{std::move(given)} {}
 
     void run(Context& context) override {
         if (options_.kernel.empty() == options_.range.empty()) {
-            throw Error(
-                "ADP-SEG-005", "segment.anchor needs one of its options `kernel` and `range`",
-                "give a part of the name of a kernel that runs once a layer, or of the ranges that are the layers");
+            throw Error("ADP-SEG-005", "segment.anchor needs one of its options `kernel` and `range`",
+                        "give a part of the name of a kernel that runs once a layer, or of the ranges that are the layers");
         }
         if (!options_.range.empty()) {
             const segment::KernelRanges ranges{context.in_shared<Window>("window"), options_.range};
-            run_segmentation(
-                context, RangeFinder{ranges}, name, 0,
-                Error(
-                    "ADP-SEG-007",
-                    fmt::format("no two ranges with '{}' in their name hold launches of a chosen step", options_.range),
-                    "without the recording of a graph's capture the kernels of its replays have no ranges"));
+            run_segmentation(context, RangeFinder{ranges}, name, 0,
+                             Error("ADP-SEG-007",
+                                   fmt::format("no two ranges with '{}' in their name hold launches of a chosen step", options_.range),
+                                   "without the recording of a graph's capture the kernels of its replays have no ranges"));
             return;
         }
-        run_segmentation(
-            context, AnchorFinder{options_.kernel, options_.begins}, name, 0,
-            Error("ADP-SEG-006",
-                  fmt::format("no chosen step runs a kernel with '{}' in its name at least twice", options_.kernel),
-                  "`adpipe kernels TRACE` lists the names"));
+        run_segmentation(context, AnchorFinder{options_.kernel, options_.begins}, name, 0,
+                         Error("ADP-SEG-006",
+                               fmt::format("no chosen step runs a kernel with '{}' in its name at least twice", options_.kernel),
+                               "`adpipe kernels TRACE` lists the names"));
     }
 
 private:
@@ -243,5 +233,4 @@ private:
 
 }  // namespace
 
-ADPIPE_PLUGIN("segment_trace", "0.1.0", "segment.period segment.anchor", adpipe::stage<SegmentPeriod>(),
-              adpipe::stage<SegmentAnchor>())
+ADPIPE_PLUGIN("segment_trace", "0.1.0", "segment.period segment.anchor", adpipe::stage<SegmentPeriod>(), adpipe::stage<SegmentAnchor>())

@@ -6,11 +6,7 @@
 namespace segment {
 
 CommonSubsequence::CommonSubsequence(SymbolSpan pattern, std::size_t symbols)
-    : pattern_size_{pattern.size()},
-      words_{(pattern.size() + 63) / 64},
-      slots_(symbols, 0),
-      masks_(words_),
-      row_(words_) {
+    : pattern_size_{pattern.size()}, words_{(pattern.size() + 63) / 64}, slots_(symbols, 0), masks_(words_), row_(words_) {
     std::uint32_t used = 0;
     for (std::size_t i = 0; i < pattern.size(); ++i) {
         std::uint32_t& slot = slots_[pattern[i]];
@@ -70,9 +66,7 @@ Unit::Unit(const SymbolTable& table, SymbolSpan symbols)
       exact_{symbols, table.size()},
       alike_{alike_symbols_, table.size()} {}
 
-Symbols Unit::alike_symbols(SymbolSpan symbols) const {
-    return alike_of(table_, symbols);
-}
+Symbols Unit::alike_symbols(SymbolSpan symbols) const { return alike_of(table_, symbols); }
 
 /// True if `other` is this unit without one run of kernels from its middle.
 bool Unit::lacks_one_run(const Symbols& other) const {
@@ -80,8 +74,7 @@ bool Unit::lacks_one_run(const Symbols& other) const {
     std::size_t same = 0;
     while (same < other.size() && other[same] == alike_symbols_[same]) ++same;
     std::size_t behind = 0;
-    while (same + behind < other.size() && other[other.size() - 1 - behind] == alike_symbols_[size() - 1 - behind])
-        ++behind;
+    while (same + behind < other.size() && other[other.size() - 1 - behind] == alike_symbols_[size() - 1 - behind]) ++behind;
     return same > 0 && behind > 0 && same + behind == other.size();
 }
 
@@ -93,8 +86,7 @@ double Unit::described(SymbolSpan other, double missing_cost) const {
     const bool gaps = alike < std::max(other.size(), size());
     double missing = missing_cost * static_cast<double>(size() - alike);
     if (missing > 1 && lacks_one_run(alike_other)) missing = 1;  // a block that the layer does without
-    return static_cast<double>(other.size() - alike) + missing + 0.3 * static_cast<double>(alike - exact) +
-           (gaps ? 1.0 : 0.3);
+    return static_cast<double>(other.size() - alike) + missing + 0.3 * static_cast<double>(alike - exact) + (gaps ? 1.0 : 0.3);
 }
 
 double Unit::dice(const Unit& other) const {

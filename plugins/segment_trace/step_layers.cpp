@@ -21,9 +21,7 @@ Symbols symbols_in(const StepKernels& kernels, const Order& order) {
 std::int64_t main_stream(const StepKernels& kernels) {
     std::map<std::int64_t, std::size_t> counts;
     for (const std::int64_t stream : kernels.stream) ++counts[stream];
-    return std::max_element(counts.begin(), counts.end(),
-                            [](const auto& a, const auto& b) { return a.second < b.second; })
-        ->first;
+    return std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
 }
 
 struct Found {
@@ -35,8 +33,7 @@ double departures_per_kernel(const Found& found) {
     return found.period.layering.departures / static_cast<double>(std::max<std::size_t>(1, found.order.size()));
 }
 
-std::optional<Found> find_in(const SymbolTable& table, const StepKernels& kernels, Order order,
-                             const LayerFinder& finder) {
+std::optional<Found> find_in(const SymbolTable& table, const StepKernels& kernels, Order order, const LayerFinder& finder) {
     std::vector<std::uint32_t> ids;
     for (const std::uint32_t k : order) ids.push_back(kernels.kernel[k]);
     auto period = finder.find(table, symbols_in(kernels, order), ids);
@@ -46,8 +43,7 @@ std::optional<Found> find_in(const SymbolTable& table, const StepKernels& kernel
 
 /// The main stream by itself, or all streams together if that repeats as well: then their order is the same in every
 /// layer.
-std::optional<Found> find_in_streams(const SymbolTable& table, const StepKernels& kernels, const Order& all,
-                                     const LayerFinder& finder) {
+std::optional<Found> find_in_streams(const SymbolTable& table, const StepKernels& kernels, const Order& all, const LayerFinder& finder) {
     const std::int64_t main = main_stream(kernels);
     Order on_main;
     for (const std::uint32_t k : all) {
@@ -58,8 +54,7 @@ std::optional<Found> find_in_streams(const SymbolTable& table, const StepKernels
     if (!kernels.in_capture_order && by_main) return by_main;
     auto together = find_in(table, kernels, all, finder);
     if (!together || !by_main) return together ? std::move(together) : std::move(by_main);
-    return departures_per_kernel(*together) <= departures_per_kernel(*by_main) + 0.002 ? std::move(together)
-                                                                                       : std::move(by_main);
+    return departures_per_kernel(*together) <= departures_per_kernel(*by_main) + 0.002 ? std::move(together) : std::move(by_main);
 }
 
 std::optional<Found> find_in_order(const SymbolTable& table, const StepKernels& kernels, const LayerFinder& finder) {
@@ -70,11 +65,9 @@ std::optional<Found> find_in_order(const SymbolTable& table, const StepKernels& 
 
 /// Sets `by_row`, and reorders the kernels, where they repeat in the order of the file only: profilers write kernels
 /// down in the order in which they were launched.
-std::optional<Found> find_best(const SymbolTable& table, StepKernels& kernels, const LayerFinder& finder,
-                               bool& by_row) {
+std::optional<Found> find_best(const SymbolTable& table, StepKernels& kernels, const LayerFinder& finder, bool& by_row) {
     auto found = find_in_order(table, kernels, finder);
-    if (kernels.row.empty() || kernels.in_capture_order || std::is_sorted(kernels.row.begin(), kernels.row.end()))
-        return found;
+    if (kernels.row.empty() || kernels.in_capture_order || std::is_sorted(kernels.row.begin(), kernels.row.end())) return found;
     StepKernels reordered = kernels;
     put_in_file_order(reordered);
     auto in_file = find_in_order(table, reordered, finder);
@@ -115,15 +108,11 @@ void place_other_streams(const StepKernels& kernels, const Order& main, StepLaye
         if (place.layer != Place::unknown) continue;
         place.on_main_stream = false;
         if (times_seen[kernels.symbols[k]] <= few) continue;
-        const auto next =
-            std::upper_bound(begins.begin(), begins.end(), kernels.start[k],
-                             [](adpipe::Nanoseconds time, const auto& begin) { return time < begin.first; });
-        if (next == begins.begin())
-            place.layer = Place::prologue;
-        else if (next == begins.end() && kernels.start[k] > end_of_last)
-            place.layer = Place::epilogue;
-        else
-            place.layer = std::prev(next)->second;
+        const auto next = std::upper_bound(begins.begin(), begins.end(), kernels.start[k],
+                                           [](adpipe::Nanoseconds time, const auto& begin) { return time < begin.first; });
+        if (next == begins.begin()) place.layer = Place::prologue;
+        else if (next == begins.end() && kernels.start[k] > end_of_last) place.layer = Place::epilogue;
+        else place.layer = std::prev(next)->second;
     }
 }
 
@@ -150,16 +139,13 @@ void list_layers(const Layering& layering, StepLayers& result) {
 
 }  // namespace
 
-bool rows_are_places_in_file(const adpipe::Trace& trace) {
-    return std::is_sorted(trace.kernels.row.begin(), trace.kernels.row.end());
-}
+bool rows_are_places_in_file(const adpipe::Trace& trace) { return std::is_sorted(trace.kernels.row.begin(), trace.kernels.row.end()); }
 
 void put_in_file_order(StepKernels& kernels) {
     if (kernels.row.empty()) return;
     Order order(kernels.row.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return kernels.row[a] < kernels.row[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return kernels.row[a] < kernels.row[b]; });
     permute(kernels.symbols, order);
     permute(kernels.kernel, order);
     permute(kernels.stream, order);
@@ -167,8 +153,7 @@ void put_in_file_order(StepKernels& kernels) {
     permute(kernels.row, order);
 }
 
-StepKernels kernels_of(const adpipe::Trace& trace, const adpipe::Step& step, SymbolTable& table,
-                       bool rows_are_places) {
+StepKernels kernels_of(const adpipe::Trace& trace, const adpipe::Step& step, SymbolTable& table, bool rows_are_places) {
     const adpipe::Kernels& all = trace.kernels;
     StepKernels kernels;
     std::unordered_map<adpipe::StringId, Symbol> known;
@@ -177,8 +162,7 @@ StepKernels kernels_of(const adpipe::Trace& trace, const adpipe::Step& step, Sym
         const adpipe::KernelKind kind = all.kind.empty() ? adpipe::KernelKind::kernel : all.kind[k];
         const adpipe::StringId name = all.name.empty() ? 0 : all.name[k];
         auto it = known.find(name);
-        if (it == known.end() || name == 0)
-            it = known.insert_or_assign(name, table.intern(trace.string(name), kind)).first;
+        if (it == known.end() || name == 0) it = known.insert_or_assign(name, table.intern(trace.string(name), kind)).first;
         kernels.symbols.push_back(it->second);
         kernels.kernel.push_back(k);
         kernels.stream.push_back(all.stream.empty() ? 0 : all.stream[k]);
@@ -203,12 +187,9 @@ std::optional<StepLayers> find_step_layers(const SymbolTable& table, StepKernels
     for (std::uint32_t position = 0; position < found->order.size(); ++position) {
         while (next < layering.spans.size() && position >= layering.spans[next].end) ++next;
         Place& place = result.places[found->order[position]];
-        if (next == layering.spans.size())
-            place.layer = Place::epilogue;
-        else if (position < layering.spans[next].begin)
-            place.layer = Place::prologue;
-        else
-            place.layer = static_cast<std::int32_t>(next);
+        if (next == layering.spans.size()) place.layer = Place::epilogue;
+        else if (position < layering.spans[next].begin) place.layer = Place::prologue;
+        else place.layer = static_cast<std::int32_t>(next);
     }
     if (found->order.size() < kernels.symbols.size()) place_other_streams(kernels, found->order, result);
     result.period = std::move(found->period);

@@ -23,9 +23,8 @@ struct Place {
 };
 
 struct FoundLayer {
-    std::uint32_t kind = 0;  ///< from 0 in order of appearance
-    std::uint32_t stack =
-        0;  ///< run of layers: a pass, or one stack of a model with several (encoder and decoder, a draft model)
+    std::uint32_t kind = 0;   ///< from 0 in order of appearance
+    std::uint32_t stack = 0;  ///< run of layers: a pass, or one stack of a model with several (encoder and decoder, a draft model)
     bool regular = true;
 };
 
@@ -62,8 +61,7 @@ class LayerFinder {
 public:
     virtual ~LayerFinder() = default;
     /// `kernels`: what the sequence consists of, as indices into Trace::kernels.
-    virtual std::optional<Period> find(const SymbolTable& table, SymbolSpan sequence,
-                                       std::span<const std::uint32_t> kernels) const = 0;
+    virtual std::optional<Period> find(const SymbolTable& table, SymbolSpan sequence, std::span<const std::uint32_t> kernels) const = 0;
 };
 
 /// Nothing if nothing repeats. Where the kernels repeat in file order only, puts them into that order.

@@ -18,9 +18,8 @@ namespace fs = std::filesystem;
 namespace {
 
 /// AutoDeploy's stages; a stage's name may hold underscores, so that the file's name alone does not show where it ends.
-constexpr std::array<std::string_view, 9> known_stages{"export",           "post_export", "pattern_matcher",
-                                                       "sharding",         "weight_load", "post_load_fusion",
-                                                       "cache_init",       "visualize",   "compile"};
+constexpr std::array<std::string_view, 9> known_stages{"export",           "post_export", "pattern_matcher", "sharding", "weight_load",
+                                                       "post_load_fusion", "cache_init",  "visualize",       "compile"};
 
 bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
@@ -167,9 +166,8 @@ Directory read_directory(const fs::path& given) {
     if (error) fail("ADP-SEL-001", "cannot read " + quoted(path) + ": " + error.message());
     std::sort(directory.directories.begin(), directory.directories.end());
     std::sort(directory.other_files.begin(), directory.other_files.end());
-    std::sort(directory.dumps.begin(), directory.dumps.end(), [](const Dump& a, const Dump& b) {
-        return a.number != b.number ? a.number < b.number : a.file < b.file;
-    });
+    std::sort(directory.dumps.begin(), directory.dumps.end(),
+              [](const Dump& a, const Dump& b) { return a.number != b.number ? a.number < b.number : a.file < b.file; });
     if (directory.dumps.empty()) fail_without_dumps(directory);
     return directory;
 }
@@ -214,8 +212,8 @@ Dump choose_transform(const Directory& directory, const std::string& transform, 
         for (const Dump& dump : directory.dumps) there.insert(dump.transform);
         const std::vector<std::string> names(there.begin(), there.end());
         const std::string nearest = nearest_name(transform, names);
-        fail("ADP-SEL-005", "no dump of a transform \"" + transform + "\" in " + quoted(directory.path), {"transforms: " + list_names(names, 100)},
-             nearest.empty() ? "" : "did you mean " + nearest + "?");
+        fail("ADP-SEL-005", "no dump of a transform \"" + transform + "\" in " + quoted(directory.path),
+             {"transforms: " + list_names(names, 100)}, nearest.empty() ? "" : "did you mean " + nearest + "?");
     }
     const auto count = static_cast<std::int64_t>(matches.size());
     if (occurrence == 0 && count > 1) {
@@ -224,8 +222,10 @@ Dump choose_transform(const Directory& directory, const std::string& transform, 
     }
     const std::int64_t index = occurrence > 0 ? occurrence - 1 : occurrence < 0 ? count + occurrence : 0;
     if (index < 0 || index >= count) {
-        fail("ADP-SEL-007", "there is no occurrence " + std::to_string(occurrence) + " of transform \"" + transform + "\"; it was dumped " +
-             std::to_string(count) + (count == 1 ? " time" : " times"), {list_names(names_of(matches))});
+        fail("ADP-SEL-007",
+             "there is no occurrence " + std::to_string(occurrence) + " of transform \"" + transform + "\"; it was dumped " +
+                 std::to_string(count) + (count == 1 ? " time" : " times"),
+             {list_names(names_of(matches))});
     }
     Dump dump = matches[static_cast<std::size_t>(index)];
     dump.reason = "transform " + dump.transform;

@@ -28,7 +28,8 @@ public:
         std::filesystem::path directory;
     };
     static constexpr auto options() {
-        return std::array{option<&Options::directory>("directory", "Directory of dumps, as AD_DUMP_GRAPHS_DIR names it.", {.required = true})};
+        return std::array{
+            option<&Options::directory>("directory", "Directory of dumps, as AD_DUMP_GRAPHS_DIR names it.", {.required = true})};
     }
     explicit SelectFinal(Options given) : options_(std::move(given)) {}
     void run(Context& context) override { publish(context, select::choose_final(select::read_directory(options_.directory))); }
@@ -54,7 +55,8 @@ public:
         return std::array{
             option<&Options::directory>("directory", "Directory of dumps, as AD_DUMP_GRAPHS_DIR names it.", {.required = true}),
             option<&Options::transform>("transform", "Name of the transform, with or without its stage.", {.required = true}),
-            option<&Options::occurrence>("occurrence", "Which one, if there are several: 1 is the first, -1 the last; 0: there must be one.",
+            option<&Options::occurrence>("occurrence",
+                                         "Which one, if there are several: 1 is the first, -1 the last; 0: there must be one.",
                                          {.minimum = -1000000, .maximum = 1000000}),
         };
     }
@@ -76,9 +78,7 @@ public:
     struct Options {
         std::filesystem::path file;
     };
-    static constexpr auto options() {
-        return std::array{option<&Options::file>("file", "The file.", {.required = true})};
-    }
+    static constexpr auto options() { return std::array{option<&Options::file>("file", "The file.", {.required = true})}; }
     explicit SelectFile(Options given) : options_(std::move(given)) {}
     void run(Context& context) override { publish(context, select::choose_file(options_.file)); }
 

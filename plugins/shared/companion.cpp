@@ -12,17 +12,12 @@ namespace {
 /// Below this a kernel takes nothing over: wrong is worse than unknown.
 constexpr float sure_place = 0.97F;
 
-bool has(const std::string& name, std::string_view part) {
-    return name.find(part) != std::string::npos;
-}
+bool has(const std::string& name, std::string_view part) { return name.find(part) != std::string::npos; }
 
 }  // namespace
 
 Companion::Companion(std::shared_ptr<const Window> window, const KernelNames& names)
-    : window_{std::move(window)},
-      names_{names},
-      sites_{*window_, nullptr},
-      name_{window_->trace->file.filename().string()} {
+    : window_{std::move(window)}, names_{names}, sites_{*window_, nullptr}, name_{window_->trace->file.filename().string()} {
     add_captures();
     add_steps();
 }
@@ -62,8 +57,8 @@ void Companion::add_steps() {
         if (step.replay || step.kernels.empty()) continue;
         Pass pass;
         for (const std::uint32_t k : step.kernels) {
-            pass.items.push_back(item(trace.string(trace.kernels.name[k]),
-                                      trace.kernels.kind.empty() ? KernelKind::kernel : trace.kernels.kind[k]));
+            pass.items.push_back(
+                item(trace.string(trace.kernels.name[k]), trace.kernels.kind.empty() ? KernelKind::kernel : trace.kernels.kind[k]));
             pass.members.push_back({false, k});
         }
         passes_.push_back(std::move(pass));
@@ -78,8 +73,7 @@ align::PairItem Companion::item(const std::string& name, KernelKind kind) const 
     const KernelName decoded = names_.decode(name);
     result.name = static_cast<std::uint32_t>(items_.size());
     if (!decoded.rule.empty())
-        result.kernel_class =
-            rules_.try_emplace(decoded.rule, static_cast<std::uint32_t>(rules_.size() + 1)).first->second;
+        result.kernel_class = rules_.try_emplace(decoded.rule, static_cast<std::uint32_t>(rules_.size() + 1)).first->second;
     if (decoded.category != KernelCategory::other) result.family = static_cast<std::uint32_t>(decoded.category);
     result.common = kind != KernelKind::kernel || decoded.category == KernelCategory::elementwise ||
                     decoded.category == KernelCategory::copy || decoded.category == KernelCategory::reduction ||
@@ -93,12 +87,10 @@ LaunchSite Companion::site_of(const Member& member) const {
     return site;
 }
 
-std::vector<std::optional<LaunchSite>> Companion::sites_of(const Trace& trace,
-                                                           const std::vector<std::uint32_t>& kernels) const {
+std::vector<std::optional<LaunchSite>> Companion::sites_of(const Trace& trace, const std::vector<std::uint32_t>& kernels) const {
     std::vector<align::PairItem> items;
     for (const std::uint32_t k : kernels)
-        items.push_back(item(trace.string(trace.kernels.name[k]),
-                             trace.kernels.kind.empty() ? KernelKind::kernel : trace.kernels.kind[k]));
+        items.push_back(item(trace.string(trace.kernels.name[k]), trace.kernels.kind.empty() ? KernelKind::kernel : trace.kernels.kind[k]));
     std::vector<std::optional<LaunchSite>> best(kernels.size());
     std::size_t most = 0;
     for (const Pass& pass : passes_) {

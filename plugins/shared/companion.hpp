@@ -24,8 +24,7 @@ public:
 
     /// Per kernel of a step (in the order in which they were launched), what the companion knows of the one in its
     /// place; nothing where that is not certain.
-    std::vector<std::optional<LaunchSite>> sites_of(const Trace& trace,
-                                                    const std::vector<std::uint32_t>& kernels) const;
+    std::vector<std::optional<LaunchSite>> sites_of(const Trace& trace, const std::vector<std::uint32_t>& kernels) const;
     const std::string& name() const noexcept { return name_; }
 
 private:

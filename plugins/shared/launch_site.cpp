@@ -49,16 +49,11 @@ std::vector<std::string_view> elements(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
         if (quoted) {
-            if (c == '\\')
-                ++i;
-            else if (c == '"')
-                quoted = false;
-        } else if (c == '"')
-            quoted = true;
-        else if (c == '[')
-            ++depth;
-        else if (c == ']')
-            --depth;
+            if (c == '\\') ++i;
+            else if (c == '"') quoted = false;
+        } else if (c == '"') quoted = true;
+        else if (c == '[') ++depth;
+        else if (c == ']') --depth;
         else if (c == ',' && depth == 0) {
             found.push_back(trimmed(text.substr(begin, i - begin)));
             begin = i + 1;
@@ -121,8 +116,7 @@ std::string frame_text(const std::string& name) {
     // every run.
     const std::size_t at = name.rfind(" at 0x");
     const std::size_t of = at == std::string::npos ? at : name.find(" of ");
-    return of != std::string::npos && of < at && name.front() == '<' && name.back() == '>' ? name.substr(0, of) + ">"
-                                                                                           : name;
+    return of != std::string::npos && of < at && name.front() == '<' && name.back() == '>' ? name.substr(0, of) + ">" : name;
 }
 
 bool is_machinery(std::string_view frame) {
@@ -139,8 +133,7 @@ std::vector<Operand> operands_of(std::string_view shapes, std::string_view types
     std::vector<Operand> operands;
     for (std::size_t i = 0; i < shape_list.size(); ++i) {
         if (trimmed(shape_list[i]) == "[]" || trimmed(shape_list[i]) == "\"\"") continue;  // a scalar, or nothing
-        operands.push_back(
-            operand_of(shape_list[i], i < type_list.size() ? unquoted(type_list[i]) : std::string_view{}));
+        operands.push_back(operand_of(shape_list[i], i < type_list.size() ? unquoted(type_list[i]) : std::string_view{}));
     }
     return operands;
 }
@@ -200,8 +193,7 @@ void LaunchSites::follow(std::uint32_t range, Nanoseconds time, LaunchSite& site
         const std::string& name = trace_.string(ranges.name[r]);
         if (ranges.source[r] == Source::python) {
             if (!is_machinery(name)) site.frames.push_back(frame_text(name));
-        } else if (ranges.source[r] != Source::cpu_op)
-            site.ranges.push_back(name);
+        } else if (ranges.source[r] != Source::cpu_op) site.ranges.push_back(name);
         else if (site.op.empty() && !site.replayed) {
             site.op = name;
             const auto text = [&](const std::vector<StringId>& column) {

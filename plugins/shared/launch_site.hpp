@@ -28,8 +28,8 @@ struct LaunchSite {
     std::vector<Operand> operands;    ///< of that operator
     std::vector<std::string> frames;  ///< "attention.py(88): forward", "nn.Module: Attention"; the outermost first
     std::vector<std::string> ranges;  ///< that the program set (NVTX, record_function), the outermost first
-    std::string companion;  ///< name of the other recording that all but `call` is from: of the kernel that stands in
-                            ///< its place there
+    std::string companion;            ///< name of the other recording that all but `call` is from: of the kernel that stands in
+                                      ///< its place there
 };
 
 class Companion;
@@ -56,8 +56,7 @@ private:
     const Trace& trace_;
     RangeIndex ranges_;
     LaunchIndex launches_;
-    std::unordered_map<std::uint64_t, std::uint32_t>
-        by_external_;  ///< operators; RangeIndex::none where several have the id
+    std::unordered_map<std::uint64_t, std::uint32_t> by_external_;  ///< operators; RangeIndex::none where several have the id
     const Companion* companion_;
     mutable std::unordered_map<std::uint32_t, std::vector<std::optional<LaunchSite>>>
         of_step_;  ///< what the companion knows of a step's kernels

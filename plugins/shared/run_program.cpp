@@ -150,7 +150,8 @@ struct Streams {
 
 /// Waits a moment for any of the streams, and serves those that are ready.
 void serve(Streams& streams, std::string_view& input, ProgramRun& run, int wait_ms) {
-    std::array<pollfd, 3> fds{{{streams.in.ours.get(), POLLOUT, 0}, {streams.out.ours.get(), POLLIN, 0}, {streams.err.ours.get(), POLLIN, 0}}};
+    std::array<pollfd, 3> fds{
+        {{streams.in.ours.get(), POLLOUT, 0}, {streams.out.ours.get(), POLLIN, 0}, {streams.err.ours.get(), POLLIN, 0}}};
     if (::poll(fds.data(), fds.size(), wait_ms) <= 0) return;
     if (streams.in.ours.is_open() && fds[0].revents != 0) feed(streams.in.ours, input);
     if (streams.out.ours.is_open() && fds[1].revents != 0) drain(streams.out.ours, run.output);
@@ -160,7 +161,7 @@ void serve(Streams& streams, std::string_view& input, ProgramRun& run, int wait_
 }  // namespace
 
 ProgramRun run_program(const std::string& program, const std::vector<std::string>& arguments, std::string_view input,
-                         std::chrono::milliseconds limit, const std::function<bool()>& stop_requested) {
+                       std::chrono::milliseconds limit, const std::function<bool()>& stop_requested) {
     ProgramRun run;
     Streams streams{connection(), connection(), connection()};
     Child child(program, arguments, streams.in.theirs.get(), streams.out.theirs.get(), streams.err.theirs.get());

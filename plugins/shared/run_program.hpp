@@ -19,6 +19,6 @@ struct ProgramRun {
 /// Runs `program arguments…` with `input` on its standard input, and collects its standard output. Kills it, with its children, after
 /// `limit`, or once `stop_requested` returns true. No shell; no file is made.
 ProgramRun run_program(const std::string& program, const std::vector<std::string>& arguments, std::string_view input,
-                         std::chrono::milliseconds limit, const std::function<bool()>& stop_requested);
+                       std::chrono::milliseconds limit, const std::function<bool()>& stop_requested);
 
 }  // namespace adpipe::shared

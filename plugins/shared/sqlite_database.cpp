@@ -134,8 +134,8 @@ Database::Database(const std::filesystem::path& file, const Expectation& expecte
     check_header(file_, expected_);
     check_not_in_use(file_);
     sqlite3* handle = nullptr;
-    const int result = sqlite3_open_v2(immutable_uri(file_).c_str(), &handle,
-                                       SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+    const int result = sqlite3_open_v2(immutable_uri(file_).c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+                                       nullptr);
     handle_.reset(handle);
     if (result != SQLITE_OK) {
         fail("ADP-IO-001", file_, "cannot open " + file_.string() + ": " + (handle ? sqlite3_errmsg(handle) : "out of memory"), {});

@@ -33,10 +33,10 @@ struct Chunk {
 /// How the text of a file ended.
 enum class StreamEnd : std::uint8_t {
     complete,
-    cut_gzip,         ///< the compressed file stops before its end mark
-    damaged_gzip,     ///< not decodable from some byte on
-    wrong_checksum,   ///< decoded to the end, but the text is not what was compressed
-    trailing_bytes,   ///< something that is no gzip follows the last gzip member
+    cut_gzip,        ///< the compressed file stops before its end mark
+    damaged_gzip,    ///< not decodable from some byte on
+    wrong_checksum,  ///< decoded to the end, but the text is not what was compressed
+    trailing_bytes,  ///< something that is no gzip follows the last gzip member
     read_error,
 };
 

@@ -10,12 +10,12 @@ namespace adpipe::kineto {
 
 /// What an event is to the trace model.
 enum class Category : std::uint8_t {
-    none,     ///< no `cat` was given
-    other,    ///< of no interest: flows, counters, overhead, …
+    none,   ///< no `cat` was given
+    other,  ///< of no interest: flows, counters, overhead, …
     kernel,
     memcpy,
     memset,
-    runtime,   ///< host call of the CUDA, HIP or another runtime or driver
+    runtime,  ///< host call of the CUDA, HIP or another runtime or driver
     cpu_op,
     user,
     gpu_user,
@@ -45,11 +45,11 @@ enum class Number : std::uint8_t {
 
 enum class Text : std::uint8_t {
     name,
-    args_name,  ///< args.name: of a process or thread; the graph node on an annotated kernel; of a call args.kernel
-    module,     ///< args.module_fqn of an annotated kernel
-    shapes,     ///< args."Input Dims", as JSON
-    types,      ///< args."Input type", as JSON
-    call_stack, ///< args."Call stack"
+    args_name,   ///< args.name: of a process or thread; the graph node on an annotated kernel; of a call args.kernel
+    module,      ///< args.module_fqn of an annotated kernel
+    shapes,      ///< args."Input Dims", as JSON
+    types,       ///< args."Input type", as JSON
+    call_stack,  ///< args."Call stack"
     count
 };
 

@@ -24,9 +24,7 @@ inline bool same_bytes(const char* a, const char* b, std::size_t size) {
 
 inline Scan read_value(Cursor& c, ReadValue::Kind kind, std::uint8_t target, Event& event) {
     switch (kind) {
-        case ReadValue::Kind::number:
-            event.numbers[target] = -1;
-            return scan_integer(c, event.numbers[target]);
+        case ReadValue::Kind::number: event.numbers[target] = -1; return scan_integer(c, event.numbers[target]);
         case ReadValue::Kind::text: return *c.at == '"' ? scan_text(c, event.texts[target]) : Scan::bad;
         case ReadValue::Kind::scalar: return scan_scalar(c, event.scalars[target]);
         case ReadValue::Kind::raw: return scan_raw(c, event.texts[target]);
@@ -38,8 +36,7 @@ inline Scan read_value(Cursor& c, ReadValue::Kind kind, std::uint8_t target, Eve
 
 }  // namespace
 
-EventLayout::EventLayout(const char* begin, const char* end, const std::vector<ReadValue>& values, const Event& event,
-                         bool skips_rest)
+EventLayout::EventLayout(const char* begin, const char* end, const std::vector<ReadValue>& values, const Event& event, bool skips_rest)
     : event_(event), category_(event.category), skips_rest_(skips_rest) {
     const char* p = begin;
     for (const ReadValue& value : values) {

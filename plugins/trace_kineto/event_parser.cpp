@@ -240,9 +240,17 @@ Scan KeyReader::read(bool& skipped) {
 
 bool is_kept(const Event& event, PythonEvents python) {
     switch (event.phase) {
-        case 's': case 't': case 'f':            // flows
-        case 'C': case 'i': case 'I': case 'n':  // counters, instants
-        case 'N': case 'O': case 'D': case 'P':  // objects, samples
+        case 's':
+        case 't':
+        case 'f':  // flows
+        case 'C':
+        case 'i':
+        case 'I':
+        case 'n':  // counters, instants
+        case 'N':
+        case 'O':
+        case 'D':
+        case 'P':  // objects, samples
             return false;
         default: break;
     }

@@ -31,7 +31,7 @@ Scan for_each_element(Cursor& c, const ReadValue& read_value) {
 }
 
 /// The member of a device that a key is for, or nullptr. ROCm's profiler spells one of them otherwise.
-std::int32_t Device::* device_number(std::string_view key) {
+std::int32_t Device::*device_number(std::string_view key) {
     if (key == "id") return &Device::id;
     if (key == "numSms") return &Device::multiprocessors;
     if (key == "computeMajor") return &Device::compute_major;
@@ -52,7 +52,7 @@ Scan read_device(Cursor& c, Device& device) {
             return result;
         }
         const bool shared_memory = key == "sharedMemPerMultiprocessor" || key == "maxSharedMemoryPerMultiProcessor";
-        std::int32_t Device::* const member = device_number(key);
+        std::int32_t Device::*const member = device_number(key);
         if (member == nullptr && !shared_memory) return skip_value(value);
         const Scan result = scan_integer(value, number);
         if (number < 0) return result;

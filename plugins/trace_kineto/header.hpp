@@ -13,9 +13,9 @@ namespace adpipe::kineto {
 
 /// What the outermost object says of the recording.
 struct Header {
-    bool has_events = false;         ///< "traceEvents" is there
-    std::vector<std::string> keys;   ///< the first keys, to name a file that is no trace
-    std::int64_t base_time = -1;     ///< ns since 1970 that times count from; -1: not said
+    bool has_events = false;        ///< "traceEvents" is there
+    std::vector<std::string> keys;  ///< the first keys, to name a file that is no trace
+    std::int64_t base_time = -1;    ///< ns since 1970 that times count from; -1: not said
     std::int64_t rank = -1;
     bool simulated = false;
     std::vector<Device> devices;

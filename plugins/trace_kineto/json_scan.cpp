@@ -109,8 +109,7 @@ std::size_t append_escape(std::string& out, std::string_view text, std::size_t a
     std::size_t behind = at + 6;
     if (code >= 0xd800 && code < 0xe000) {
         std::uint32_t low = 0;
-        const bool pair = code < 0xdc00 && text.substr(behind, 2) == "\\u" && hex4(text, behind + 2, low) && low >= 0xdc00 &&
-                          low < 0xe000;
+        const bool pair = code < 0xdc00 && text.substr(behind, 2) == "\\u" && hex4(text, behind + 2, low) && low >= 0xdc00 && low < 0xe000;
         if (pair) behind += 6;
         code = pair ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00) : replacement;
     }

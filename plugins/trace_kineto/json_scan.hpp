@@ -121,7 +121,7 @@ inline BlockMasks classify64(const char* p) {
     BlockMasks masks;
     const __m128i quote = _mm_set1_epi8('"');
     const __m128i backslash = _mm_set1_epi8('\\');
-    const __m128i open = _mm_set1_epi8('{');  // '[' | 0x20
+    const __m128i open = _mm_set1_epi8('{');   // '[' | 0x20
     const __m128i close = _mm_set1_epi8('}');  // ']' | 0x20
     const __m128i lower = _mm_set1_epi8(0x20);
     for (int i = 0; i < 4; ++i) {

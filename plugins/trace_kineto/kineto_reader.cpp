@@ -50,9 +50,13 @@ private:
 class Reader {
 public:
     Reader(const std::filesystem::path& file, const ReadOptions& options)
-        : file_(file), options_(options), ahead_(options.python, options.details),
-          stream_(file, options.chunk_size, [this](Chunk& chunk) { ahead_.read(chunk.text(), chunk.text() + chunk.size, chunk.ahead); }), window_(stream_),
-          builder_(trace_), parser_(options.python, options.details) {
+        : file_(file),
+          options_(options),
+          ahead_(options.python, options.details),
+          stream_(file, options.chunk_size, [this](Chunk& chunk) { ahead_.read(chunk.text(), chunk.text() + chunk.size, chunk.ahead); }),
+          window_(stream_),
+          builder_(trace_),
+          parser_(options.python, options.details) {
         trace_.file = file;
         trace_.format = "kineto";
     }
@@ -173,8 +177,7 @@ void Reader::read_document() {
         read_events();
     } else if (*c_.at == '{') {
         ++c_.at;
-        while (read_member()) {
-        }
+        while (read_member()) {}
     } else {
         throw_foreign(file_, {c_.at, left()});
     }
@@ -224,8 +227,7 @@ bool Reader::skip_member() {
 
 void Reader::read_events() {
     header_.has_events = true;
-    while (read_event()) {
-    }
+    while (read_event()) {}
 }
 
 /// One element of the list of events; false behind the last or where nothing more can be read.

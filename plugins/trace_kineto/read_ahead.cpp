@@ -9,7 +9,7 @@ bool is_space(char ch) { return ch == ' ' || ch == '\n' || ch == '\r' || ch == '
 }  // namespace
 
 const char* find_event(const char* from, const char* end) {
-    char last = 0;       // the last two bytes before `p` that are not blank
+    char last = 0;  // the last two bytes before `p` that are not blank
     char last_but_1 = 0;
     for (const char* p = from; p < end; ++p) {
         if (is_space(*p)) continue;

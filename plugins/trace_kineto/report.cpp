@@ -28,9 +28,7 @@ Diagnostic make(Severity severity, const char* code, const std::filesystem::path
 }
 
 /// "1 event", "3 events".
-std::string count(std::uint64_t number, const std::string& noun) {
-    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
-}
+std::string count(std::uint64_t number, const std::string& noun) { return std::to_string(number) + " " + noun + (number == 1 ? "" : "s"); }
 
 std::string at_byte(std::uint64_t offset) { return "byte " + std::to_string(offset) + " of the text"; }
 
@@ -73,7 +71,9 @@ constexpr KnownBeginning known_beginnings[] = {
     {"BZh"sv, "compressed by bzip2", "unpack it first: bzip2 -d"},
     {"\xff\xfe"sv, "UTF-16 text", "save it as UTF-8"},
     {"\xfe\xff"sv, "UTF-16 text", "save it as UTF-8"},
-    {"\x7f""ELF"sv, "a program", ""},
+    {"\x7f"
+     "ELF"sv,
+     "a program", ""},
     {"<"sv, "HTML or XML", "a download that needs a login often saves the login page in place of the file"},
     {"version https://git-lfs"sv, "a Git LFS pointer", "fetch the file itself: git lfs pull"},
     {"\"Kind\""sv, "CSV", "kernel traces of rocprofv3 are read by trace.rocprof_csv"},
@@ -87,9 +87,8 @@ std::string excerpt(std::string_view text) {
 }
 
 bool looks_binary(std::string_view text) {
-    return std::any_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(text.size(), 512)), [](char ch) {
-        return static_cast<unsigned char>(ch) < ' ' && ch != '\n' && ch != '\r' && ch != '\t';
-    });
+    return std::any_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(text.size(), 512)),
+                       [](char ch) { return static_cast<unsigned char>(ch) < ' ' && ch != '\n' && ch != '\r' && ch != '\t'; });
 }
 
 class Limits {
@@ -150,9 +149,9 @@ void Limits::add_ending() {
 
 void Limits::add_events() {
     if (ending_.damaged_events > 0) {
-        Diagnostic& d = add(Severity::warning, "ADP-KIN-023", count(ending_.damaged_events, "event") +
-                                                                 " could not be read as JSON; the first at " +
-                                                                 at_byte(ending_.damaged_offset));
+        Diagnostic& d = add(Severity::warning, "ADP-KIN-023",
+                            count(ending_.damaged_events, "event") + " could not be read as JSON; the first at " +
+                                at_byte(ending_.damaged_offset));
         d.hint = "a quote inside a name that is not escaped does this";
     }
     if (ending_.oversized_events > 0) {
@@ -171,7 +170,8 @@ void Limits::add_times() {
     const std::uint64_t invalid = findings_.without_duration + findings_.negative_duration + findings_.overlong_duration;
     if (invalid > 0) {
         std::string text = count(invalid, "event") + " without a valid duration taken as 0 ns: ";
-        text += std::to_string(findings_.without_duration) + " missing or unreadable, " + std::to_string(findings_.negative_duration) + " negative";
+        text += std::to_string(findings_.without_duration) + " missing or unreadable, " + std::to_string(findings_.negative_duration) +
+                " negative";
         if (findings_.overlong_duration > 0) text += ", " + std::to_string(findings_.overlong_duration) + " longer than a day";
         add(Severity::warning, "ADP-KIN-027", std::move(text));
     }
@@ -181,16 +181,15 @@ void Limits::add_times() {
         d.notes = {"such an event ends where the next one begins"};
     }
     if (trace_.resolution > 1) {
-        add(Severity::note, "ADP-KIN-029", "times are whole microseconds: the duration of a short kernel says little")
-            .hint = "record with a newer PyTorch, which writes nanoseconds";
+        add(Severity::note, "ADP-KIN-029", "times are whole microseconds: the duration of a short kernel says little").hint =
+            "record with a newer PyTorch, which writes nanoseconds";
     }
 }
 
 void Limits::add_kernels() {
     if (trace_.kernels.size() == 0) {
         Diagnostic& d = add(Severity::warning, "ADP-KIN-030", "no kernel at all: the trace holds no GPU event");
-        d.notes = {"it holds " + count(trace_.annotations.size(), "host range") + " and " +
-                   count(trace_.launches.size(), "runtime call")};
+        d.notes = {"it holds " + count(trace_.annotations.size(), "host range") + " and " + count(trace_.launches.size(), "runtime call")};
         d.hint = "record with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) while the GPU works";
     } else if (trace_.streams_rewritten) {
         Diagnostic& d = add(Severity::note, "ADP-KIN-031", "stream numbers are not raw: annotations were merged into the kernels");
@@ -202,8 +201,7 @@ void Limits::add_kernels() {
 
 void throw_unreadable(const std::filesystem::path& file, const ChunkStream& stream) {
     switch (stream.end()) {
-        case StreamEnd::read_error:
-            fail("ADP-IO-001", file, "cannot read: " + std::generic_category().message(stream.read_errno()));
+        case StreamEnd::read_error: fail("ADP-IO-001", file, "cannot read: " + std::generic_category().message(stream.read_errno()));
         case StreamEnd::cut_gzip:
         case StreamEnd::damaged_gzip:
         case StreamEnd::wrong_checksum:
@@ -227,8 +225,8 @@ void report(const Header& header, const Findings& findings, const Ending& ending
     if (incomplete && findings.events == 0) {
         const char* const reason = stream_problem(ending.stream);
         fail("ADP-KIN-005", trace.file,
-             std::string(ending.damaged ? "no JSON from " : "the file is cut off before its first event, after ") +
-                 at_byte(ending.offset) + (reason ? std::string("; ") + reason : ""),
+             std::string(ending.damaged ? "no JSON from " : "the file is cut off before its first event, after ") + at_byte(ending.offset) +
+                 (reason ? std::string("; ") + reason : ""),
              ending.damaged ? "" : rerecord_hint());
     }
     if (!header.has_events) {
@@ -237,8 +235,8 @@ void report(const Header& header, const Findings& findings, const Ending& ending
         if (std::find(header.keys.begin(), header.keys.end(), "traceEvents") != header.keys.end()) {
             fail("ADP-KIN-003", trace.file, "this JSON is no trace: its \"traceEvents\" is no list");
         }
-        fail("ADP-KIN-003", trace.file, "this JSON is no trace: it has no \"traceEvents\"" +
-                                            (keys.empty() ? " and is empty" : "; its keys are: " + keys));
+        fail("ADP-KIN-003", trace.file,
+             "this JSON is no trace: it has no \"traceEvents\"" + (keys.empty() ? " and is empty" : "; its keys are: " + keys));
     }
     if (findings.events > 0 && findings.with_phase == 0) {
         fail("ADP-KIN-003", trace.file, "this JSON is no trace: none of its " + count(findings.events, "event") + " has a phase (ph)");

@@ -15,10 +15,10 @@ namespace adpipe::kineto {
 /// How reading went on the level of the text.
 struct Ending {
     StreamEnd stream = StreamEnd::complete;
-    bool cut = false;        ///< the text ends inside the document, at `offset`
-    bool damaged = false;    ///< what stands at `offset` is no JSON, and nothing behind it could be read
-    bool stopped = false;    ///< the user asked to stop
-    bool rest = false;       ///< something follows the document, at `offset`
+    bool cut = false;      ///< the text ends inside the document, at `offset`
+    bool damaged = false;  ///< what stands at `offset` is no JSON, and nothing behind it could be read
+    bool stopped = false;  ///< the user asked to stop
+    bool rest = false;     ///< something follows the document, at `offset`
     std::uint64_t offset = 0;
     std::uint64_t damaged_events = 0;  ///< skipped; reading went on behind them
     std::uint64_t damaged_offset = 0;  ///< of the first

@@ -24,7 +24,9 @@ public:
     bool refill(const char* keep);
     bool at_end() const noexcept { return at_end_; }
     /// Events that were read ahead from where the cursor stands, or nullptr. Valid until the next refill.
-    const EventsAhead* events_ahead() const noexcept { return chunk_ && chunk_->ahead.count > 0 && chunk_->ahead.begin == cursor.at ? &chunk_->ahead : nullptr; }
+    const EventsAhead* events_ahead() const noexcept {
+        return chunk_ && chunk_->ahead.count > 0 && chunk_->ahead.begin == cursor.at ? &chunk_->ahead : nullptr;
+    }
 
     /// Position in the decompressed text.
     std::uint64_t offset_of(const char* p) const noexcept { return end_offset_ - static_cast<std::uint64_t>(cursor.end - p); }

@@ -242,11 +242,10 @@ void TraceBuilder::add_kernel(const Event& event, KernelKind kind) {
 
 /// Consecutive kernels of equal shape are the rule only for equal names, so recent shapes are kept by hash.
 std::uint32_t TraceBuilder::shape_id(const Event& event) {
-    const LaunchShape shape{
-        {narrow(event[Number::grid_x]), narrow(event[Number::grid_y]), narrow(event[Number::grid_z])},
-        {narrow(event[Number::block_x]), narrow(event[Number::block_y]), narrow(event[Number::block_z])},
-        narrow(event[Number::registers]),
-        event[Number::shared_memory]};
+    const LaunchShape shape{{narrow(event[Number::grid_x]), narrow(event[Number::grid_y]), narrow(event[Number::grid_z])},
+                            {narrow(event[Number::block_x]), narrow(event[Number::block_y]), narrow(event[Number::block_z])},
+                            narrow(event[Number::registers]),
+                            event[Number::shared_memory]};
     const auto pair = [](std::int32_t high, std::int32_t low) {
         return std::uint64_t{static_cast<std::uint32_t>(high)} << 32 | static_cast<std::uint32_t>(low);
     };
@@ -344,8 +343,8 @@ void TraceBuilder::reserve(std::size_t rows) {
         ((columns.empty() ? void() : columns.reserve(rows)), ...);  // columns that are still empty may stay so
     };
     Kernels& k = trace_.kernels;
-    grow(k.kind, k.row, k.start, k.end, k.name, k.device, k.context, k.stream, k.correlation, k.external, k.graph, k.graph_node,
-         k.shape, k.bytes, k.annotation, k.annotation_module, k.annotation_layer);
+    grow(k.kind, k.row, k.start, k.end, k.name, k.device, k.context, k.stream, k.correlation, k.external, k.graph, k.graph_node, k.shape,
+         k.bytes, k.annotation, k.annotation_module, k.annotation_layer);
 }
 
 void TraceBuilder::finish() {

@@ -21,10 +21,10 @@ struct Findings {
     std::uint64_t without_duration = 0;  ///< `dur` missing or unreadable: taken as 0
     std::uint64_t negative_duration = 0;
     std::uint64_t overlong_duration = 0;  ///< over a day
-    std::uint64_t overrunning = 0;       ///< GPU events cut where the next one on their stream begins
-    std::uint64_t begin_end_pairs = 0;   ///< phases B and E: not read
+    std::uint64_t overrunning = 0;        ///< GPU events cut where the next one on their stream begins
+    std::uint64_t begin_end_pairs = 0;    ///< phases B and E: not read
     std::uint64_t gpu_events = 0;
-    bool fractions = false;              ///< some time is finer than a microsecond
+    bool fractions = false;  ///< some time is finer than a microsecond
 };
 
 /// Gives equal texts of a file equal ids in the trace. Fast for texts that were met before.
@@ -40,7 +40,7 @@ private:
         StringId id = 0;
     };
     Trace& trace_;
-    std::vector<Entry> recent_;   ///< by hash; a newer text takes the place of an older one
+    std::vector<Entry> recent_;    ///< by hash; a newer text takes the place of an older one
     std::deque<std::string> raw_;  ///< spellings that differ from the text they stand for
 };
 
@@ -108,9 +108,9 @@ private:
         std::uint32_t id = 0;
     };
     std::vector<RecentShape> recent_shapes_{1024};
-    std::vector<std::uint16_t> kernel_group_;   ///< per kernel; empty while all are in group 0
-    std::vector<std::uint64_t> launches_of_;  ///< per process
-    std::vector<bool> native_;                ///< per process: has other events than python_function
+    std::vector<std::uint16_t> kernel_group_;  ///< per kernel; empty while all are in group 0
+    std::vector<std::uint64_t> launches_of_;   ///< per process
+    std::vector<bool> native_;                 ///< per process: has other events than python_function
 };
 
 }  // namespace adpipe::kineto

@@ -34,7 +34,8 @@ public:
             option<&Options::file>("file", "The trace, .json or .json.gz.", {.required = true}),
             option<&Options::python>("python", "Which Python frames to keep as ranges: module calls (nn.Module), all or none.",
                                      {.choices = "modules|all|none"}),
-            option<&Options::details>("details", "Also read what operators were called with, where the trace has it: shapes, types, call stacks."),
+            option<&Options::details>("details",
+                                      "Also read what operators were called with, where the trace has it: shapes, types, call stacks."),
         };
     }
 
@@ -50,8 +51,8 @@ public:
         auto trace = std::make_shared<Trace>(kineto::read_trace(given_.file, read));
         for (const Diagnostic& limit : trace->limits) context.report(limit);
         context.summary(trace->file.filename().string() + ": " + std::to_string(trace->kernels.size()) + " GPU events, " +
-                        std::to_string(trace->launches.size()) + " runtime calls, " +
-                        std::to_string(trace->annotations.size()) + " ranges");
+                        std::to_string(trace->launches.size()) + " runtime calls, " + std::to_string(trace->annotations.size()) +
+                        " ranges");
         context.out<Trace>("trace", std::move(trace));
     }
 

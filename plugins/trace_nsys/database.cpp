@@ -63,7 +63,8 @@ void check_header(const std::filesystem::path& file) {
 /// A journal beside the file means that its pages are only half of the truth.
 void check_not_in_use(const std::filesystem::path& file) {
     if (const std::string beside = sqlite::open_change_beside(file); !beside.empty()) {
-        fail(file, "ADP-NSYS-003", "another program is writing this file: '" + beside + "' lies beside it", "wait until the export is done, or export again");
+        fail(file, "ADP-NSYS-003", "another program is writing this file: '" + beside + "' lies beside it",
+             "wait until the export is done, or export again");
     }
 }
 

@@ -17,7 +17,8 @@ Export::Export(const fs::path& recording, const std::string& program, std::chron
                const std::function<bool()>& stop_requested) {
     std::error_code error;
     if (!fs::exists(recording, error)) {
-        throw Error("ADP-IO-001", "cannot open " + recording.string() + ": " + std::generic_category().message(error ? error.value() : ENOENT));
+        throw Error("ADP-IO-001",
+                    "cannot open " + recording.string() + ": " + std::generic_category().message(error ? error.value() : ENOENT));
     }
     std::string name = (fs::temp_directory_path() / "adpipe-export-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) {
@@ -42,8 +43,9 @@ void Export::run(const fs::path& recording, const std::string& program, std::chr
                  const std::function<bool()>& stop_requested) {
     using Result = shared::ProgramRun::Result;
     const fs::path made = directory_ / "trace.sqlite";
-    const shared::ProgramRun run =
-        shared::run_program(program, {"export", "--type", "sqlite", "--output", made.string(), recording.string()}, {}, limit, stop_requested);
+    const shared::ProgramRun run = shared::run_program(program,
+                                                       {"export", "--type", "sqlite", "--output", made.string(), recording.string()}, {},
+                                                       limit, stop_requested);
     std::error_code error;
     switch (run.result) {
         case Result::stopped: return;
@@ -54,7 +56,8 @@ void Export::run(const fs::path& recording, const std::string& program, std::chr
             }
             break;
         case Result::not_found:
-            throw Error("ADP-NSYS-009", recording.string() + " is a recording that Nsight Systems alone reads, and there is no '" + program + "' here",
+            throw Error("ADP-NSYS-009",
+                        recording.string() + " is a recording that Nsight Systems alone reads, and there is no '" + program + "' here",
                         "export it where Nsight Systems is: nsys export --type sqlite " + recording.filename().string());
         case Result::timed_out:
         case Result::failed: break;

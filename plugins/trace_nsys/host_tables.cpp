@@ -28,16 +28,18 @@ void read_launches(Reading& reading) {
     }
     Launches& launches = reading.trace.launches;
     enum CallColumn : std::size_t { start, end, thread, correlation, name };
-    const TableRows calls(reading.database, "CUPTI_ACTIVITY_KIND_RUNTIME", {{"start"}, {"end"}, {"globalTid"}, {"correlationId"}, {"nameId"}});
-    calls.read([&] { launches = {}; }, [&](const auto& call) {
-        const auto known = names.find(call.integer(name));
-        if (known == names.end()) return;
-        launches.start.push_back(call.integer(start));
-        launches.end.push_back(call.integer(end));
-        launches.name.push_back(known->second);
-        launches.thread.push_back(static_cast<std::uint64_t>(call.integer(thread)));
-        launches.correlation.push_back(static_cast<std::uint64_t>(call.integer(correlation)));
-    });
+    const TableRows calls(reading.database, "CUPTI_ACTIVITY_KIND_RUNTIME",
+                          {{"start"}, {"end"}, {"globalTid"}, {"correlationId"}, {"nameId"}});
+    calls.read([&] { launches = {}; },
+               [&](const auto& call) {
+                   const auto known = names.find(call.integer(name));
+                   if (known == names.end()) return;
+                   launches.start.push_back(call.integer(start));
+                   launches.end.push_back(call.integer(end));
+                   launches.name.push_back(known->second);
+                   launches.thread.push_back(static_cast<std::uint64_t>(call.integer(thread)));
+                   launches.correlation.push_back(static_cast<std::uint64_t>(call.integer(correlation)));
+               });
     for (const std::uint64_t id : launches.thread) launches.process.push_back(reading.processes.of_thread(static_cast<std::int64_t>(id)));
 }
 
@@ -85,14 +87,15 @@ void read_graph_nodes(Reading& reading) {
     GraphNodes& nodes = reading.trace.graph_nodes;
     enum NodeColumn : std::size_t { time, thread, node, original };
     const TableRows rows(reading.database, table, {{"start"}, {"globalTid"}, {"graphNodeId"}, {"originalGraphNodeId"}});
-    rows.read([&] { nodes = {}; }, [&](const auto& row) {
-        if (row.integer(node) == 0) return;
-        nodes.time.push_back(row.integer(time));
-        nodes.thread.push_back(static_cast<std::uint64_t>(row.integer(thread)));
-        nodes.node.push_back(static_cast<std::uint64_t>(row.integer(node)));
-        const auto from = static_cast<std::uint64_t>(row.integer(original));
-        nodes.original.push_back(from == 0 ? no_id : from);
-    });
+    rows.read([&] { nodes = {}; },
+              [&](const auto& row) {
+                  if (row.integer(node) == 0) return;
+                  nodes.time.push_back(row.integer(time));
+                  nodes.thread.push_back(static_cast<std::uint64_t>(row.integer(thread)));
+                  nodes.node.push_back(static_cast<std::uint64_t>(row.integer(node)));
+                  const auto from = static_cast<std::uint64_t>(row.integer(original));
+                  nodes.original.push_back(from == 0 ? no_id : from);
+              });
     for (const std::uint64_t id : nodes.thread) nodes.process.push_back(reading.processes.of_thread(static_cast<std::int64_t>(id)));
 }
 
@@ -101,8 +104,10 @@ void read_graph_runs(Reading& reading) {
     for (const char* column : {"start", "end"}) {
         if (have.count(column) == 0) return;
     }
-    Query rows = reading.database.query(reading.database.select(
-        "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", {"start", "end", "globalPid", "deviceId", have.count("graphExecId") != 0 ? "graphExecId" : "graphId"}, "0"));
+    Query rows = reading.database.query(
+        reading.database.select("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                                {"start", "end", "globalPid", "deviceId", have.count("graphExecId") != 0 ? "graphExecId" : "graphId"},
+                                "0"));
     GraphRuns& runs = reading.trace.graph_runs;
     while (rows.next()) {
         runs.start.push_back(rows.integer(0));
@@ -125,9 +130,13 @@ void read_names(Reading& reading) {
     }
     const auto have = reading.database.columns("TARGET_INFO_GPU");
     if (have.count("id") == 0 || have.count("name") == 0) return;
-    Query rows = reading.database.query(reading.database.select("TARGET_INFO_GPU", {"id", "name", "memoryBandwidth", "smCount", "computeMajor", "computeMinor", "threadsPerWarp",
-                                                                                          "maxWarpsPerSm", "maxBlocksPerSm", "maxRegistersPerSm", "maxShmemPerSm"}));
-    const auto positive = [&rows](int column) { return !rows.is_null(column) && rows.integer(column) > 0 ? rows.integer(column) : std::int64_t{-1}; };
+    Query rows = reading.database.query(
+        reading.database.select("TARGET_INFO_GPU",
+                                {"id", "name", "memoryBandwidth", "smCount", "computeMajor", "computeMinor", "threadsPerWarp",
+                                 "maxWarpsPerSm", "maxBlocksPerSm", "maxRegistersPerSm", "maxShmemPerSm"}));
+    const auto positive = [&rows](int column) {
+        return !rows.is_null(column) && rows.integer(column) > 0 ? rows.integer(column) : std::int64_t{-1};
+    };
     const auto small = [&positive](int column) { return static_cast<std::int32_t>(std::min<std::int64_t>(positive(column), 1 << 30)); };
     while (rows.next()) {
         Device device;

@@ -27,8 +27,27 @@ constexpr std::array<TableKind, 3> tables{{{"CUPTI_ACTIVITY_KIND_KERNEL", Kernel
 
 /// What is read of every row: the places in `wanted_columns`.
 enum KernelColumn : std::size_t {
-    start, end, device, context, stream, correlation, process, graph_node, graph, text, bytes, short_text,
-    grid_x, grid_y, grid_z, block_x, block_y, block_z, registers, static_memory, dynamic_memory
+    start,
+    end,
+    device,
+    context,
+    stream,
+    correlation,
+    process,
+    graph_node,
+    graph,
+    text,
+    bytes,
+    short_text,
+    grid_x,
+    grid_y,
+    grid_z,
+    block_x,
+    block_y,
+    block_z,
+    registers,
+    static_memory,
+    dynamic_memory
 };
 
 /// The column that tells what ran: the fullest name that the table has, or the direction of a copy.
@@ -42,10 +61,27 @@ const char* text_column(const Names& have, KernelKind kind) {
 
 std::vector<WantedColumn> wanted_columns(const Database& database, const TableKind& table) {
     constexpr std::int64_t unknown = -1;
-    return {{"start"}, {"end"}, {"deviceId"}, {"contextId"}, {"streamId"}, {"correlationId"}, {"globalPid"}, {"graphNodeId"}, {"graphId"},
-            {text_column(database.columns(table.table), table.kind)}, {"bytes"}, {"shortName", unknown},
-            {"gridX", unknown}, {"gridY", unknown}, {"gridZ", unknown}, {"blockX", unknown}, {"blockY", unknown}, {"blockZ", unknown},
-            {"registersPerThread", unknown}, {"staticSharedMemory", unknown}, {"dynamicSharedMemory", unknown}};
+    return {{"start"},
+            {"end"},
+            {"deviceId"},
+            {"contextId"},
+            {"streamId"},
+            {"correlationId"},
+            {"globalPid"},
+            {"graphNodeId"},
+            {"graphId"},
+            {text_column(database.columns(table.table), table.kind)},
+            {"bytes"},
+            {"shortName", unknown},
+            {"gridX", unknown},
+            {"gridY", unknown},
+            {"gridZ", unknown},
+            {"blockX", unknown},
+            {"blockY", unknown},
+            {"blockZ", unknown},
+            {"registersPerThread", unknown},
+            {"staticSharedMemory", unknown},
+            {"dynamicSharedMemory", unknown}};
 }
 
 /// While the threads read, a row's name is the file's own id of it; one that does not fit is no id.
@@ -66,10 +102,10 @@ struct HashOfShape {
 struct Stretch {
     std::size_t at = 0;  ///< of the first row in the trace's columns
     std::size_t room = 0;
-    std::optional<TableRows::Part> part;  ///< of the table's pages; none: the whole table, by SQLite
-    std::size_t count = 0;                ///< rows read
-    std::size_t without_time = 0;         ///< rows left out
-    std::size_t backwards = 0;            ///< rows that end before they start
+    std::optional<TableRows::Part> part;                         ///< of the table's pages; none: the whole table, by SQLite
+    std::size_t count = 0;                                       ///< rows read
+    std::size_t without_time = 0;                                ///< rows left out
+    std::size_t backwards = 0;                                   ///< rows that end before they start
     std::vector<std::int64_t> processes;                         ///< ids, in order of appearance
     std::vector<LaunchShape> shapes{LaunchShape{}};              ///< the same; the unknown shape first
     std::vector<std::uint32_t> names;                            ///< ids of texts, the same
@@ -121,7 +157,10 @@ private:
     template <class Row>
     static LaunchShape shape_of(const Row& row) {
         const auto number = [&](KernelColumn column) { return static_cast<std::int32_t>(row.integer(column)); };
-        LaunchShape shape{{number(grid_x), number(grid_y), number(grid_z)}, {number(block_x), number(block_y), number(block_z)}, number(registers), -1};
+        LaunchShape shape{{number(grid_x), number(grid_y), number(grid_z)},
+                          {number(block_x), number(block_y), number(block_z)},
+                          number(registers),
+                          -1};
         const std::int64_t fixed = row.integer(static_memory), dynamic = row.integer(dynamic_memory);
         if (fixed >= 0 && dynamic >= 0) shape.shared_memory = fixed + dynamic;
         return shape;
@@ -194,8 +233,10 @@ private:
 
     void check_times(const Table& table) const {
         if (!reading_.database.has_table(table.kind.table) || (table.rows.has(start) && table.rows.has(end))) return;
-        throw Error("ADP-NSYS-004", std::string("the table ") + table.kind.table + " has no column '" + (table.rows.has(start) ? "end" : "start") +
-                                        "': nothing in it has a time", "export the recording again");
+        throw Error("ADP-NSYS-004",
+                    std::string("the table ") + table.kind.table + " has no column '" + (table.rows.has(start) ? "end" : "start") +
+                        "': nothing in it has a time",
+                    "export the recording again");
     }
 
     /// Cuts the table into stretches for the threads, from `at` on; moves that behind them.
@@ -204,7 +245,8 @@ private:
         if (!table.rows.has(start)) return;
         constexpr std::size_t rows_worth_a_thread = 100'000;
         std::vector<TableRows::Part> parts = table.regular ? table.rows.parts(1) : std::vector<TableRows::Part>{};
-        if (!parts.empty() && parts.front().room() > 2 * rows_worth_a_thread) parts = table.rows.parts(std::max(1U, std::thread::hardware_concurrency()));
+        if (!parts.empty() && parts.front().room() > 2 * rows_worth_a_thread)
+            parts = table.rows.parts(std::max(1U, std::thread::hardware_concurrency()));
         const auto add = [&](std::size_t room) -> Stretch& {
             Stretch stretch;
             stretch.at = at;
@@ -266,9 +308,14 @@ private:
             without += stretch.without_time;
             backwards += stretch.backwards;
         }
-        const auto rows = [&](std::size_t count) { return std::to_string(count) + (count == 1 ? " row of " : " rows of ") + table.kind.table; };
-        if (without > 0) report(rows(without) + " left out: " + (without == 1 ? "its" : "their") + " start or end is no number, or impossible");
-        if (backwards > 0) report(rows(backwards) + (backwards == 1 ? " ends before it starts, and counts" : " end before they start, and count") + " as 0 ns");
+        const auto rows = [&](std::size_t count) {
+            return std::to_string(count) + (count == 1 ? " row of " : " rows of ") + table.kind.table;
+        };
+        if (without > 0)
+            report(rows(without) + " left out: " + (without == 1 ? "its" : "their") + " start or end is no number, or impossible");
+        if (backwards > 0)
+            report(rows(backwards) + (backwards == 1 ? " ends before it starts, and counts" : " end before they start, and count") +
+                   " as 0 ns");
     }
 
     void report(std::string message) {
@@ -322,7 +369,8 @@ private:
                       column.begin() + static_cast<std::ptrdiff_t>(to));
         };
         move(kernels_.kind), move(kernels_.row), move(kernels_.start), move(kernels_.end), move(kernels_.device), move(kernels_.context);
-        move(kernels_.stream), move(kernels_.correlation), move(kernels_.graph), move(kernels_.graph_node), move(kernels_.name), move(kernels_.process), move(kernels_.bytes);
+        move(kernels_.stream), move(kernels_.correlation), move(kernels_.graph), move(kernels_.graph_node), move(kernels_.name),
+            move(kernels_.process), move(kernels_.bytes);
         if (has_shapes_) move(kernels_.shape);
     }
 

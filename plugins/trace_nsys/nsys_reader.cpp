@@ -54,7 +54,8 @@ std::optional<Diagnostic> no_kernels(const Trace& trace) {
     if (trace.graph_runs.size() > 0 || std::find(kinds.begin(), kinds.end(), KernelKind::kernel) != kinds.end()) return std::nullopt;
     std::string holds = "no GPU work";
     if (!kinds.empty()) holds = std::to_string(kinds.size()) + " copies and settings of memory, but no kernel";
-    Diagnostic diagnostic = limit(trace, "ADP-NSYS-006", "the trace holds " + holds + ": there is no table of kernels, or it is empty", node_mode_hint);
+    Diagnostic diagnostic = limit(trace, "ADP-NSYS-006", "the trace holds " + holds + ": there is no table of kernels, or it is empty",
+                                  node_mode_hint);
     diagnostic.severity = Severity::error;
     constexpr std::size_t most_messages = 5;
     for (const std::string& message : trace.profiler_messages) {
@@ -67,8 +68,8 @@ void find_limits(Trace& trace) {
     if (trace.graph_runs.size() > 0) {
         trace.limits.push_back(limit(trace, "ADP-NSYS-007",
                                      "recorded in graph mode: " + std::to_string(trace.graph_runs.size()) +
-                                         (trace.graph_runs.size() == 1 ? " graph launch is" : " graph launches are") + " in the trace without " +
-                                         (trace.graph_runs.size() == 1 ? "its kernels" : "their kernels"),
+                                         (trace.graph_runs.size() == 1 ? " graph launch is" : " graph launches are") +
+                                         " in the trace without " + (trace.graph_runs.size() == 1 ? "its kernels" : "their kernels"),
                                      node_mode_hint));
     }
     const auto reports_loss = [](const std::string& text) {

@@ -37,17 +37,26 @@ private:
     };
     static constexpr std::uint8_t floating_point = 7, not_a_number = 10;
     /// By the number that the format has for the type.
-    static constexpr std::array<Reading, not_a_number + 1> readings{{{0, 0, 0}, {-1, 0, 56}, {-1, 0, 48}, {-1, 0, 40}, {-1, 0, 32}, {-1, 0, 16}, {-1, 0, 0},
-                                                                     {0, 0, 0}, {0, 0, 0}, {0, 1, 0}, {0, 0, 0}}};
+    static constexpr std::array<Reading, not_a_number + 1> readings{{{0, 0, 0},
+                                                                     {-1, 0, 56},
+                                                                     {-1, 0, 48},
+                                                                     {-1, 0, 40},
+                                                                     {-1, 0, 32},
+                                                                     {-1, 0, 16},
+                                                                     {-1, 0, 0},
+                                                                     {0, 0, 0},
+                                                                     {0, 0, 0},
+                                                                     {0, 1, 0},
+                                                                     {0, 0, 0}}};
 
     /// The types of a row, and where that puts its values.
     struct Layout {
         static constexpr std::size_t longest_known = 64;
         std::array<unsigned char, longest_known> header{};  ///< as it stands in the row
-        std::size_t header_size = 0;                         ///< 0: of no row
+        std::size_t header_size = 0;                        ///< 0: of no row
         std::array<std::uint8_t, most_columns> type{};
         std::array<std::uint16_t, most_columns> offset{};  ///< from the first value
-        std::size_t values_size = 0;                        ///< up to the last column that is looked at
+        std::size_t values_size = 0;                       ///< up to the last column that is looked at
     };
 
     std::int64_t row_id_ = 0;
@@ -136,7 +145,7 @@ private:
 
     std::shared_ptr<const File> file_;
     std::size_t page_size_ = 0;
-    std::size_t usable_ = 0;   ///< bytes of a page that hold data
+    std::size_t usable_ = 0;  ///< bytes of a page that hold data
     std::uint64_t wanted_ = 0;
     std::size_t columns_ = 0;  ///< up to the last wanted one
     std::vector<Leaf> leaves_;

@@ -55,7 +55,8 @@ private:
     std::shared_ptr<const Trace> read(Context& context) const {
         const auto warn = [&](Diagnostic diagnostic) { context.report(std::move(diagnostic)); };
         if (!nsys::is_recording(options_.file)) return nsys::read_trace(options_.file, options_.file, warn);
-        const nsys::Export exported(options_.file, options_.nsys, std::chrono::seconds(options_.timeout), [&] { return context.stop_requested(); });
+        const nsys::Export exported(options_.file, options_.nsys, std::chrono::seconds(options_.timeout),
+                                    [&] { return context.stop_requested(); });
         if (exported.database().empty()) return nullptr;
         return nsys::read_trace(exported.database(), options_.file, warn);
     }

@@ -16,13 +16,10 @@ inline std::int64_t all_registers(std::int64_t vector, std::int64_t accumulation
 }
 
 /// AMD's profilers give the grid in work-items; the model has it in blocks. -1 for what is not known.
-inline LaunchShape launch_shape(const std::array<std::int64_t, 3>& work_items,
-                                const std::array<std::int64_t, 3>& workgroup, std::int64_t registers,
-                                std::int64_t shared_memory) {
+inline LaunchShape launch_shape(const std::array<std::int64_t, 3>& work_items, const std::array<std::int64_t, 3>& workgroup,
+                                std::int64_t registers, std::int64_t shared_memory) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    const auto narrow = [](std::int64_t number) {
-        return number < 0 || number > most ? -1 : static_cast<std::int32_t>(number);
-    };
+    const auto narrow = [](std::int64_t number) { return number < 0 || number > most ? -1 : static_cast<std::int32_t>(number); };
     LaunchShape shape;
     for (std::size_t i = 0; i < 3; ++i) {
         shape.block[i] = narrow(workgroup[i]);

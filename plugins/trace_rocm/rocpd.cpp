@@ -66,7 +66,8 @@ public:
         const auto& rows = rows_[guid];
         const std::uint64_t guess = static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(rows.front().first);
         if (guess < rows.size() && rows[guess].first == id) return &rows[guess].second;
-        const auto found = std::lower_bound(rows.begin(), rows.end(), id, [](const auto& row, std::int64_t wanted) { return row.first < wanted; });
+        const auto found = std::lower_bound(rows.begin(), rows.end(), id,
+                                            [](const auto& row, std::int64_t wanted) { return row.first < wanted; });
         return found != rows.end() && found->first == id ? &found->second : nullptr;
     }
 
@@ -161,10 +162,12 @@ void RocpdReader::read_lookups() {
         strings_.add(guids_.number(row.text(0)), row.integer(1), trace_.string_id(row.text(2)));
     }
     strings_.finish();
-    for (auto row = rows("rocpd_info_kernel_symbol", {"guid", "id", "display_name", "kernel_name", "arch_vgpr_count", "accum_vgpr_count"}); row.next();) {
+    for (auto row = rows("rocpd_info_kernel_symbol", {"guid", "id", "display_name", "kernel_name", "arch_vgpr_count", "accum_vgpr_count"});
+         row.next();) {
         std::string_view name = row.text(2).empty() ? row.text(3) : row.text(2);
         if (row.text(2).empty() && name.size() > 3 && name.substr(name.size() - 3) == ".kd") name.remove_suffix(3);
-        symbols_.add(guids_.number(row.text(0)), row.integer(1), {trace_.string_id(name), row.is_null(4) ? -1 : all_registers(row.integer(4), row.integer(5))});
+        symbols_.add(guids_.number(row.text(0)), row.integer(1),
+                     {trace_.string_id(name), row.is_null(4) ? -1 : all_registers(row.integer(4), row.integer(5))});
     }
     symbols_.finish();
     for (auto row = rows("rocpd_info_process", {"guid", "id", "pid", "command"}); row.next();) {
@@ -223,14 +226,51 @@ std::int64_t RocpdReader::stream(const sqlite::Query& row, int stream_column, in
 }
 
 void RocpdReader::read_kernels() {
-    enum { guid, id, pid, agent, kernel, stream_id, queue_id, start, end, lds, block_x, block_y, block_z, grid_x, grid_y, grid_z, event, graph, exec, node };
+    enum {
+        guid,
+        id,
+        pid,
+        agent,
+        kernel,
+        stream_id,
+        queue_id,
+        start,
+        end,
+        lds,
+        block_x,
+        block_y,
+        block_z,
+        grid_x,
+        grid_y,
+        grid_z,
+        event,
+        graph,
+        exec,
+        node
+    };
     Kernels& k = trace_.kernels;
     const std::set<std::string> there = database_.columns("rocpd_kernel_dispatch");
     const bool has_nodes = there.count("graph_node_id") != 0;
-    for (auto row = rows("rocpd_kernel_dispatch",
-                         {"guid", "id", "pid", "agent_id", "kernel_id", "stream_id", "queue_id", "start", "end", "group_segment_size",
-                          "workgroup_size_x", "workgroup_size_y", "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z", "event_id",
-                          "graph_id", "graph_exec_id", "graph_node_id"});
+    for (auto row = rows("rocpd_kernel_dispatch", {"guid",
+                                                   "id",
+                                                   "pid",
+                                                   "agent_id",
+                                                   "kernel_id",
+                                                   "stream_id",
+                                                   "queue_id",
+                                                   "start",
+                                                   "end",
+                                                   "group_segment_size",
+                                                   "workgroup_size_x",
+                                                   "workgroup_size_y",
+                                                   "workgroup_size_z",
+                                                   "grid_size_x",
+                                                   "grid_size_y",
+                                                   "grid_size_z",
+                                                   "event_id",
+                                                   "graph_id",
+                                                   "graph_exec_id",
+                                                   "graph_node_id"});
          row.next();) {
         const std::uint32_t g = guids_.number(row.text(guid));
         if (row.is_null(start) || row.integer(end) < row.integer(start) || !are_possible(row.integer(start), row.integer(end))) {
@@ -314,7 +354,8 @@ void RocpdReader::read_regions() {
         const StringId* const text = strings_.find(g, row.integer(name));
         const std::int64_t* const thread = threads_.find(g, row.integer(tid));
         const std::uint16_t process_index = process(g, row.integer(pid));
-        const std::uint64_t thread_id = std::uint64_t{process_index} << 48 | static_cast<std::uint64_t>(thread ? *thread : row.integer(tid));
+        const std::uint64_t thread_id = std::uint64_t{process_index} << 48 |
+                                        static_cast<std::uint64_t>(thread ? *thread : row.integer(tid));
         if (category.substr(0, 3) == "HIP") {
             Launches& l = trace_.launches;
             l.start.push_back(row.integer(start));
@@ -337,18 +378,20 @@ void RocpdReader::read_regions() {
 
 void RocpdReader::finish() {
     if (invalid_times_ > 0) {
-        trace_.limits.push_back(make(Severity::warning, "ADP-ROC-004", trace_.file,
-                                     std::to_string(invalid_times_) + " rows without valid times left out"));
+        trace_.limits.push_back(
+            make(Severity::warning, "ADP-ROC-004", trace_.file, std::to_string(invalid_times_) + " rows without valid times left out"));
     }
     if (trace_.kernels.size() == 0) {
-        trace_.limits.push_back(make(Severity::warning, "ADP-ROC-005", trace_.file, "no kernel at all: the database holds no kernel dispatch"));
+        trace_.limits.push_back(
+            make(Severity::warning, "ADP-ROC-005", trace_.file, "no kernel at all: the database holds no kernel dispatch"));
         trace_.limits.back().hint = "record with rocprofv3 --kernel-trace --hip-trace --output-format rocpd";
     }
 }
 
 void check_is_rocpd(const sqlite::Database& database) {
     if (database.has_table("rocpd_kernel_dispatch")) return;
-    Diagnostic d = make(Severity::error, "ADP-ROC-001", database.file(), "this is no rocprofiler database: it has no view rocpd_kernel_dispatch");
+    Diagnostic d = make(Severity::error, "ADP-ROC-001", database.file(),
+                        "this is no rocprofiler database: it has no view rocpd_kernel_dispatch");
     d.hint = expectation.again_hint;
     if (database.has_table("rocpd_op") && database.has_table("rocpd_api")) {
         d.code = "ADP-ROC-002";

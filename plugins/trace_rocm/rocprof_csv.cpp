@@ -52,8 +52,11 @@ struct LeftOut {
 /// Where the columns that all tables have stand.
 struct CommonColumns {
     explicit CommonColumns(const CsvTable& table)
-        : start(table.column("Start_Timestamp")), end(table.column("End_Timestamp")), correlation(table.column("Correlation_Id")),
-          stream(table.column("Stream_Id")), thread(table.column("Thread_Id")) {}
+        : start(table.column("Start_Timestamp")),
+          end(table.column("End_Timestamp")),
+          correlation(table.column("Correlation_Id")),
+          stream(table.column("Stream_Id")),
+          thread(table.column("Thread_Id")) {}
     int start, end, correlation, stream, thread;
 
     /// In nanoseconds. False if the row has none.
@@ -70,8 +73,12 @@ struct CommonColumns {
 
 struct KernelColumns : CommonColumns {
     explicit KernelColumns(const CsvTable& table)
-        : CommonColumns(table), kind(table.column("Kind")), name(table.column("Kernel_Name")), agent(table.column("Agent_Id")),
-          registers(table.column("VGPR_Count")), accumulation(table.column("Accum_VGPR_Count")),
+        : CommonColumns(table),
+          kind(table.column("Kind")),
+          name(table.column("Kernel_Name")),
+          agent(table.column("Agent_Id")),
+          registers(table.column("VGPR_Count")),
+          accumulation(table.column("Accum_VGPR_Count")),
           shared_memory(table.column("LDS_Block_Size")) {
         if (stream < 0) stream = table.column("Queue_Id");
         if (shared_memory < 0) shared_memory = table.column("Group_Segment_Size");
@@ -128,7 +135,8 @@ std::shared_ptr<const MappedFile> CsvReader::sibling(const char* suffix) const {
 
 void CsvReader::read_kernels() {
     const std::shared_ptr<const MappedFile> mapped = MappedFile::open(file_);
-    if (mapped->text().empty()) fail("ADP-ROC-011", file_, "the file is empty", "record again; rocprofv3 writes its files when the program ends");
+    if (mapped->text().empty())
+        fail("ADP-ROC-011", file_, "the file is empty", "record again; rocprofv3 writes its files when the program ends");
     CsvTable table(mapped->text());
     require_columns(table, file_);
     const KernelColumns columns(table);

@@ -33,13 +33,12 @@ public:
     static constexpr const char* name = "trace.rocpd";
     static constexpr const char* summary = "Read a rocprofiler database (rocpd, schema 3)";
     static constexpr const char* doc =
-        "Reads what `rocprofv3 --output-format rocpd` writes: kernels, copies, calls of the HIP runtime and marked ranges (roctx), through\n"
+        "Reads what `rocprofv3 --output-format rocpd` writes: kernels, copies, calls of the HIP runtime and marked ranges (roctx), "
+        "through\n"
         "the views of the database. The file is opened read-only; nothing is written into it or beside it. Ids of HIP graphs are there\n"
         "only in databases of 2026 and later.";
     static constexpr PortDecl outputs[] = {port<Trace>("trace", "the recording as columns")};
-    static constexpr auto options() {
-        return std::array{option<&Options::file>("file", "The .db file.", {.required = true})};
-    }
+    static constexpr auto options() { return std::array{option<&Options::file>("file", "The .db file.", {.required = true})}; }
 
     explicit RocpdTrace(Options given) : given_(std::move(given)) {}
     void run(Context& context) override { publish(context, rocm::read_rocpd(given_.file)); }

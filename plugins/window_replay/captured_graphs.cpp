@@ -77,7 +77,8 @@ private:
         std::sort(groups.begin(), groups.end(), [&](const auto& a, const auto& b) { return order[a.first] < order[b.first]; });
         for (const auto& [begin, end] : groups) {
             add_step(order[begin], no_captured_graph);
-            window_.steps.back().kernels.assign(order.begin() + static_cast<std::ptrdiff_t>(begin), order.begin() + static_cast<std::ptrdiff_t>(end));
+            window_.steps.back().kernels.assign(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                order.begin() + static_cast<std::ptrdiff_t>(end));
         }
     }
 
@@ -111,8 +112,9 @@ private:
     }
 
     Key key_of(std::uint32_t k) const {
-        const std::uint64_t graph = !kernels_.graph.empty() ? kernels_.graph[k]
-                                    : !kernels_.graph_node.empty() && kernels_.graph_node[k] != no_id ? kernels_.graph_node[k] >> 32U : no_id;
+        const std::uint64_t graph = !kernels_.graph.empty()                                           ? kernels_.graph[k]
+                                    : !kernels_.graph_node.empty() && kernels_.graph_node[k] != no_id ? kernels_.graph_node[k] >> 32U
+                                                                                                      : no_id;
         const std::uint16_t process = kernels_.process.empty() ? std::uint16_t{0} : kernels_.process[k];
         return {graph, kernels_.correlation.empty() ? no_id : kernels_.correlation[k], process};
     }
@@ -270,7 +272,8 @@ private:
         for (const std::uint32_t node : by_id) {
             if (key[node] >= 0) known_by_id.push_back(node);
         }
-        const bool ids_in_order = std::is_sorted(known_by_id.begin(), known_by_id.end(), [&](std::uint32_t a, std::uint32_t b) { return key[a] < key[b]; });
+        const bool ids_in_order = std::is_sorted(known_by_id.begin(), known_by_id.end(),
+                                                 [&](std::uint32_t a, std::uint32_t b) { return key[a] < key[b]; });
         std::vector<std::uint32_t> order = by_id;
         if (!ids_in_order) {
             std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -293,7 +296,8 @@ private:
             replay_start_.assign(kernels_.size(), -1);
             for (const Step& step : window_.steps) {
                 Nanoseconds first = -1;
-                for (const std::uint32_t other : step.kernels) first = first < 0 ? kernels_.start[other] : std::min(first, kernels_.start[other]);
+                for (const std::uint32_t other : step.kernels)
+                    first = first < 0 ? kernels_.start[other] : std::min(first, kernels_.start[other]);
                 for (const std::uint32_t other : step.kernels) replay_start_[other] = first;
             }
         }
@@ -334,9 +338,10 @@ private:
     void finish_steps() {
         const std::size_t steps = window_.steps.size();
         constexpr std::size_t kernels_worth_a_thread = 100'000;
-        shared::in_parts(steps, steps * kernels_worth_a_thread / std::max<std::size_t>(kernels_.size(), 1), [&](std::size_t begin, std::size_t end) {
-            for (std::size_t s = begin; s < end; ++s) finish(window_.steps[s]);
-        });
+        shared::in_parts(steps, steps * kernels_worth_a_thread / std::max<std::size_t>(kernels_.size(), 1),
+                         [&](std::size_t begin, std::size_t end) {
+                             for (std::size_t s = begin; s < end; ++s) finish(window_.steps[s]);
+                         });
     }
 
     void finish(Step& step) {
@@ -376,7 +381,8 @@ private:
         }
         sort_by_time(kernels_, of_no_node);
         kernels.clear();
-        std::copy_if(kernel_of_node.begin(), kernel_of_node.end(), std::back_inserter(kernels), [](std::uint32_t k) { return k != CapturedGraph::no_node; });
+        std::copy_if(kernel_of_node.begin(), kernel_of_node.end(), std::back_inserter(kernels),
+                     [](std::uint32_t k) { return k != CapturedGraph::no_node; });
         kernels.insert(kernels.end(), of_no_node.begin(), of_no_node.end());
     }
 
@@ -390,7 +396,8 @@ private:
         const std::uint32_t launch = launch_of(step);
         if (launch != LaunchIndex::none) {
             const Launches& calls = view_.trace.launches;
-            for (auto r = view_.ranges.innermost(calls.thread[launch], calls.start[launch]); r != RangeIndex::none; r = view_.ranges.parent(r)) {
+            for (auto r = view_.ranges.innermost(calls.thread[launch], calls.start[launch]); r != RangeIndex::none;
+                 r = view_.ranges.parent(r)) {
                 const std::string& text = view_.trace.string(view_.trace.annotations.name[r]);
                 const RangeFacts facts = facts_of_text(text);
                 if (step.batch_size < 0) step.batch_size = facts.batch_size;
@@ -410,7 +417,8 @@ private:
         const std::size_t whole = graph != nullptr ? graph->nodes.size() : 0;
         if (whole > step.kernels.size()) {
             step.complete = false;
-            step.missing = std::string(loss(step, *graph, no_launch)) + ": " + std::to_string(whole - step.kernels.size()) + " of " + std::to_string(whole) + " kernels";
+            step.missing = std::string(loss(step, *graph, no_launch)) + ": " + std::to_string(whole - step.kernels.size()) + " of " +
+                           std::to_string(whole) + " kernels";
         } else if (no_launch) {
             step.complete = false;
             step.missing = std::string(cut_at_start) + ": its launch is not in it";
@@ -425,7 +433,8 @@ private:
         }
         const std::size_t missing = graph.nodes.size() - step.kernels.size();
         const auto missing_in = [&](std::size_t from, std::size_t to) {
-            return static_cast<std::size_t>(std::count(there.begin() + static_cast<std::ptrdiff_t>(from), there.begin() + static_cast<std::ptrdiff_t>(to), false));
+            return static_cast<std::size_t>(
+                std::count(there.begin() + static_cast<std::ptrdiff_t>(from), there.begin() + static_cast<std::ptrdiff_t>(to), false));
         };
         const std::size_t size = graph.nodes.size();
         const std::size_t slack = std::max<std::size_t>(8, size / 20);
@@ -443,7 +452,7 @@ private:
     std::map<std::pair<std::uint16_t, std::uint64_t>, std::uint32_t> graph_of_;
     std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> node_ids_;
     std::vector<std::vector<std::uint32_t>> new_index_;  ///< per graph and number of a node as it came: its place in order
-    mutable std::vector<Nanoseconds> replay_start_;  ///< per kernel, made when asked for
+    mutable std::vector<Nanoseconds> replay_start_;      ///< per kernel, made when asked for
 };
 
 }  // namespace

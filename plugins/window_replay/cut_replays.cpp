@@ -37,7 +37,8 @@ void find_cut_replays(const Trace& trace, Window& window) {
     std::map<std::pair<std::uint16_t, std::int32_t>, std::vector<std::uint32_t>> by_device;
     for (std::uint32_t s = 0; s < window.steps.size(); ++s) by_device[{window.steps[s].process, window.steps[s].device}].push_back(s);
     for (auto& [device, replays] : by_device) {
-        std::sort(replays.begin(), replays.end(), [&](std::uint32_t a, std::uint32_t b) { return window.steps[a].start < window.steps[b].start; });
+        std::sort(replays.begin(), replays.end(),
+                  [&](std::uint32_t a, std::uint32_t b) { return window.steps[a].start < window.steps[b].start; });
         std::vector<std::vector<StringId>> names;
         for (const std::uint32_t s : replays) names.push_back(sorted_names(trace.kernels, window.steps[s]));
         for (const bool first : {true, false}) {
@@ -46,8 +47,8 @@ void find_cut_replays(const Trace& trace, Window& window) {
             const std::size_t missing = kernels_missing(which, names);
             if (missing == 0) continue;
             step.complete = false;
-            step.missing = std::string("cut off at the ") + (first ? "start" : "end") + " of the recording: " + std::to_string(missing) + " of " +
-                           std::to_string(missing + step.kernels.size()) + " kernels";
+            step.missing = std::string("cut off at the ") + (first ? "start" : "end") + " of the recording: " + std::to_string(missing) +
+                           " of " + std::to_string(missing + step.kernels.size()) + " kernels";
         }
     }
 }

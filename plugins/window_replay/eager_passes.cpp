@@ -67,7 +67,8 @@ private:
 
     /// A few calls may be lost, or lie before the recording.
     static bool most_launches_known(const std::vector<Item>& items) {
-        const auto known = static_cast<std::size_t>(std::count_if(items.begin(), items.end(), [](const Item& i) { return i.launch != LaunchIndex::none; }));
+        const auto known = static_cast<std::size_t>(
+            std::count_if(items.begin(), items.end(), [](const Item& i) { return i.launch != LaunchIndex::none; }));
         return known > 0 && known * 100 >= items.size() * 95;
     }
 
@@ -79,7 +80,8 @@ private:
         std::sort(missing_or_not.begin(), missing_or_not.end(), [&](const Item* a, const Item* b) {
             return std::pair(kernels_.start[a->kernel], a->kernel) < std::pair(kernels_.start[b->kernel], b->kernel);
         });
-        const auto first = std::find_if(missing_or_not.begin(), missing_or_not.end(), [](const Item* i) { return i->launch != LaunchIndex::none; });
+        const auto first = std::find_if(missing_or_not.begin(), missing_or_not.end(),
+                                        [](const Item* i) { return i->launch != LaunchIndex::none; });
         Nanoseconds before = (*first)->time - 1;
         for (Item* const i : missing_or_not) {
             if (i->launch == LaunchIndex::none) i->time = before;
@@ -248,7 +250,8 @@ private:
         using Source = Annotations::Source;
         const Launches& calls = trace_.launches;
         const Annotations& ranges = trace_.annotations;
-        for (auto r = view_.ranges.innermost(calls.thread[launch], calls.start[launch]); r != RangeIndex::none; r = view_.ranges.parent(r)) {
+        for (auto r = view_.ranges.innermost(calls.thread[launch], calls.start[launch]); r != RangeIndex::none;
+             r = view_.ranges.parent(r)) {
             if ((ranges.source[r] != Source::cpu_op && ranges.source[r] != Source::python) != set_by_program) continue;
             const std::string& text = trace_.string(ranges.name[r]);
             const RangeFacts facts = facts_of_text(text);
@@ -256,7 +259,9 @@ private:
             if (facts.phase == Phase::unknown) continue;
             const bool beside = is_beside_a_replay(step, r);
             step.phase = beside ? Phase::other : facts.phase;
-            step.reason = (beside ? "too few kernels for a pass, launched beside the replay inside the range '" : "launched inside the range '") + text + "'";
+            step.reason = (beside ? "too few kernels for a pass, launched beside the replay inside the range '"
+                                  : "launched inside the range '") +
+                          text + "'";
             return true;
         }
         return false;
@@ -345,14 +350,15 @@ private:
     bool capture_follows(const Step& step) const {
         const Launches& calls = trace_.launches;
         for (std::size_t i = 0; i < calls.size(); ++i) {
-            if (calls.process[i] == step.process && calls.start[i] > step.start && trace_.string(calls.name[i]).find("BeginCapture") != std::string::npos) {
+            if (calls.process[i] == step.process && calls.start[i] > step.start &&
+                trace_.string(calls.name[i]).find("BeginCapture") != std::string::npos) {
                 return true;
             }
         }
         return false;
     }
 
-    static constexpr std::size_t smallest_share = 4;  ///< of a replay's kernels, one in so many, makes a pass
+    static constexpr std::size_t smallest_share = 4;                       ///< of a replay's kernels, one in so many, makes a pass
     std::set<std::pair<std::uint16_t, KindsOfKernels>> kinds_of_replays_;  ///< by process; once asked for
     bool replays_are_known_ = false;
     const TraceView& view_;

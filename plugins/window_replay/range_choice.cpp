@@ -15,7 +15,8 @@ using Source = Annotations::Source;
 bool may_be_step(Source source) { return source == Source::nvtx || source == Source::user; }
 
 /// What schedulers of servers, and the profiler, call one step; the more telling ones first.
-constexpr std::array<std::string_view, 6> names_of_steps{"execute_model", "forward_step", "run_batch", "model_forward", "forward_batch", "ProfilerStep#"};
+constexpr std::array<std::string_view, 6> names_of_steps{"execute_model", "forward_step",  "run_batch",
+                                                         "model_forward", "forward_batch", "ProfilerStep#"};
 
 /// How well a name says that its range is a step; 0: not at all.
 int rank_of_name(const std::string& text) {
@@ -65,7 +66,8 @@ std::uint32_t StepRanges::find(std::uint16_t process, std::uint64_t thread, Nano
 }
 
 std::uint32_t StepRanges::find_in(const Rows& rows, Nanoseconds time) const {
-    const auto after = std::upper_bound(rows.begin(), rows.end(), time, [&](Nanoseconds t, std::uint32_t r) { return t < ranges_.start[r]; });
+    const auto after = std::upper_bound(rows.begin(), rows.end(), time,
+                                        [&](Nanoseconds t, std::uint32_t r) { return t < ranges_.start[r]; });
     if (after == rows.begin()) return none;
     const std::uint32_t r = *(after - 1);
     return time <= ranges_.end[r] ? r : none;
@@ -123,7 +125,8 @@ Diagnostic no_step_range(const Trace& trace, const std::string& pattern) {
     }
     diagnostic.message = pattern.empty() ? "no range that launched GPU work is named like a step"
                                          : "no range with '" + pattern + "' in its name launched GPU work";
-    if (trace.launches.size() == 0) diagnostic.notes.emplace_back("the trace holds no calls that launched kernels, so no kernel can be tied to a range");
+    if (trace.launches.size() == 0)
+        diagnostic.notes.emplace_back("the trace holds no calls that launched kernels, so no kernel can be tied to a range");
     std::vector<std::pair<std::size_t, std::string>> often;
     for (const auto& [name, count] : names) often.emplace_back(count, name);
     std::sort(often.rbegin(), often.rend());
@@ -133,8 +136,10 @@ Diagnostic no_step_range(const Trace& trace, const std::string& pattern) {
         list.append(list.empty() ? "" : ", ").append(std::to_string(often[i].first)).append(" '").append(often[i].second).append("'");
     }
     if (often.size() > most_named) list += ", …";
-    diagnostic.notes.push_back(often.empty() ? "the program named no ranges (NVTX, record_function)" : "ranges, with # for numbers: " + list);
-    diagnostic.hint = often.empty() ? "window.replay finds steps without ranges" : "name a part of the name of those that are a step each, or use window.replay";
+    diagnostic.notes.push_back(often.empty() ? "the program named no ranges (NVTX, record_function)"
+                                             : "ranges, with # for numbers: " + list);
+    diagnostic.hint = often.empty() ? "window.replay finds steps without ranges"
+                                    : "name a part of the name of those that are a step each, or use window.replay";
     return diagnostic;
 }
 

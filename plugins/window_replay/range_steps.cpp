@@ -168,7 +168,8 @@ private:
             return found == without_kernel.end() ? std::size_t{0} : found->second;
         };
         for (std::size_t s = 0; s < window_.steps.size(); ++s) of_kind[kind(s)].push_back(lost(s));
-        for (auto& [name, counts] : of_kind) std::nth_element(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>((counts.size() - 1) / 2), counts.end());
+        for (auto& [name, counts] : of_kind)
+            std::nth_element(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>((counts.size() - 1) / 2), counts.end());
         Nanoseconds last = 0;
         for (const Step& step : window_.steps) last = std::max(last, step.end);
         for (std::size_t s = 0; s < window_.steps.size(); ++s) {
@@ -177,8 +178,8 @@ private:
             Step& step = window_.steps[s];
             if (!step.complete || lost(s) <= usual) continue;
             step.complete = false;
-            step.missing = std::string(step.end == last ? "cut off at the end of the recording" : "lost by the profiler") + ": the work of " +
-                           std::to_string(lost(s) - usual) + " launches";
+            step.missing = std::string(step.end == last ? "cut off at the end of the recording" : "lost by the profiler") +
+                           ": the work of " + std::to_string(lost(s) - usual) + " launches";
         }
     }
 

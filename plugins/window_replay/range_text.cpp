@@ -66,10 +66,15 @@ RangeFacts facts_of_text(std::string_view original) {
         if (facts.batch_size >= 0) break;
     }
     // "1 ctx reqs, 7 gen reqs" (TensorRT-LLM); "execute_8_context_1(sq512…)_generation_7(…)" (vLLM, SGLang)
-    const std::int64_t context = std::max({number_before(text, "ctx req"), number_before(text, "context req"), number_after(text, "_context_")});
-    const std::int64_t generation = std::max({number_before(text, "gen req"), number_before(text, "generation req"), number_after(text, "_generation_")});
+    const std::int64_t context = std::max(
+        {number_before(text, "ctx req"), number_before(text, "context req"), number_after(text, "_context_")});
+    const std::int64_t generation = std::max(
+        {number_before(text, "gen req"), number_before(text, "generation req"), number_after(text, "_generation_")});
     if (context >= 0 || generation >= 0) {
-        facts.phase = context > 0 && generation > 0 ? Phase::mixed : context > 0 ? Phase::prefill : generation > 0 ? Phase::decode : Phase::unknown;
+        facts.phase = context > 0 && generation > 0 ? Phase::mixed
+                      : context > 0                 ? Phase::prefill
+                      : generation > 0              ? Phase::decode
+                                                    : Phase::unknown;
         if (facts.phase == Phase::decode) facts.batch_size = generation;
         return facts;
     }

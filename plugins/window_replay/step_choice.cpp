@@ -108,7 +108,8 @@ std::string describe_steps(const Window& window) {
         if (step.chosen) ++used[kind_of(step)];
         else ++left_out[std::string(phase_text(step.phase)) + " " + step.left_out.substr(0, step.left_out.find(':'))];
     }
-    std::string text = std::to_string(chosen) + " of " + std::to_string(window.steps.size()) + (window.steps.size() == 1 ? " step" : " steps");
+    std::string text = std::to_string(chosen) + " of " + std::to_string(window.steps.size()) +
+                       (window.steps.size() == 1 ? " step" : " steps");
     if (!used.empty()) text += ": " + counted(used);
     if (!left_out.empty()) text += "; left out: " + counted(left_out);
     return text;
@@ -135,8 +136,9 @@ Diagnostic nothing_chosen(const Window& window, const Choice& choice) {
         return diagnostic;
     }
     const std::string wanted = wish(choice);
-    diagnostic.message = (window.steps.size() == 1 ? "the one step of the trace is not what was asked for"
-                                                   : "none of the " + std::to_string(window.steps.size()) + " steps is what was asked for") +
+    diagnostic.message = (window.steps.size() == 1
+                              ? "the one step of the trace is not what was asked for"
+                              : "none of the " + std::to_string(window.steps.size()) + " steps is what was asked for") +
                          (wanted.empty() ? "" : ": " + wanted);
     std::map<std::string, std::size_t> kinds;
     for (const Step& step : window.steps) {
@@ -165,17 +167,19 @@ std::optional<Diagnostic> slow_steps(const Window& window, std::vector<Straggler
     diagnostic.severity = Severity::warning;
     diagnostic.code = "ADP-WINDOW-002";
     diagnostic.where.file = window.trace->file.string();
-    diagnostic.message = std::to_string(slow.size()) + " of the " + std::to_string(chosen) + " chosen steps took much longer than others of " +
-                         (slow.size() == 1 ? "its" : "their") + " kind";
+    diagnostic.message = std::to_string(slow.size()) + " of the " + std::to_string(chosen) +
+                         " chosen steps took much longer than others of " + (slow.size() == 1 ? "its" : "their") + " kind";
     constexpr std::size_t most_named = 5;
     std::sort(slow.begin(), slow.end(), [](const Straggler& a, const Straggler& b) { return a.wall - a.median > b.wall - b.median; });
     for (std::size_t i = 0; i < slow.size() && i < most_named; ++i) {
         const Step& step = window.steps[slow[i].step];
-        diagnostic.notes.push_back("step " + std::to_string(step.number) + " (" + kind_of(step) + ") took " + render::duration_text(slow[i].wall) + ", " +
-                                   straggler_text(*window.trace, slow[i]));
+        diagnostic.notes.push_back("step " + std::to_string(step.number) + " (" + kind_of(step) + ") took " +
+                                   render::duration_text(slow[i].wall) + ", " + straggler_text(*window.trace, slow[i]));
     }
-    if (slow.size() > most_named) diagnostic.notes.push_back("and " + std::to_string(slow.size() - most_named) + " more; adpipe steps lists them");
-    diagnostic.hint = "medians hardly move by them, means and maxima do; --step looks at one alone, `slow: false` of window.replay leaves them out";
+    if (slow.size() > most_named)
+        diagnostic.notes.push_back("and " + std::to_string(slow.size() - most_named) + " more; adpipe steps lists them");
+    diagnostic.hint =
+        "medians hardly move by them, means and maxima do; --step looks at one alone, `slow: false` of window.replay leaves them out";
     return diagnostic;
 }
 

@@ -35,7 +35,9 @@ bool middles_are_in_order(const Kernels& kernels, const std::vector<std::uint32_
 }  // namespace
 
 void sort_by_time(const Kernels& kernels, std::vector<std::uint32_t>& list) {
-    const auto earlier = [&](std::uint32_t a, std::uint32_t b) { return std::tuple(kernels.start[a], a) < std::tuple(kernels.start[b], b); };
+    const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
+        return std::tuple(kernels.start[a], a) < std::tuple(kernels.start[b], b);
+    };
     if (!std::is_sorted(list.begin(), list.end(), earlier)) std::sort(list.begin(), list.end(), earlier);
     if (kernels.stream.empty() || middles_are_in_order(kernels, list)) return;
     std::map<std::int64_t, std::vector<std::size_t>> places_of_stream;

@@ -27,8 +27,10 @@ public:
     static constexpr auto options() {
         constexpr auto choice = choice_options();
         std::array<OptionDecl, choice.size() + 1> all{};
-        all[0] = option<&WindowOptions::range>("range", "A part of the names of the ranges, where '*' stands for any text; if not given, names that say a "
-                                                        "phase, else those of schedulers and of the profiler's steps.");
+        all[0] = option<&WindowOptions::range>(
+            "range",
+            "A part of the names of the ranges, where '*' stands for any text; if not given, names that say a "
+            "phase, else those of schedulers and of the profiler's steps.");
         for (std::size_t i = 0; i < choice.size(); ++i) all[i + 1] = choice[i];
         return all;
     }

@@ -7,7 +7,8 @@
 namespace adpipe::window {
 
 void choose_and_publish(Context& context, const std::shared_ptr<Window>& window, const WindowOptions& options) {
-    const Choice choice{options.phase, options.step, options.batch, options.graph, options.device, options.rank, options.incomplete, options.all_ranks};
+    const Choice choice{options.phase,  options.step, options.batch,      options.graph,
+                        options.device, options.rank, options.incomplete, options.all_ranks};
     choose_steps(*window, choice);
     const std::vector<Straggler> slow = find_stragglers(*window);
     if (!options.slow) leave_out(*window, slow);

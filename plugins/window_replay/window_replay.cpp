@@ -28,7 +28,9 @@ public:
     static constexpr auto options() { return window::choice_options(); }
 
     explicit ReplayWindow(Options given) : options_(std::move(given)) {}
-    void run(Context& context) override { window::choose_and_publish(context, window::find_steps(context.in_shared<Trace>("trace")), options_); }
+    void run(Context& context) override {
+        window::choose_and_publish(context, window::find_steps(context.in_shared<Trace>("trace")), options_);
+    }
 
 private:
     Options options_;
@@ -36,4 +38,5 @@ private:
 
 }  // namespace
 
-ADPIPE_PLUGIN("window_replay", "0.1.0", "window.replay window.annotation", adpipe::stage<ReplayWindow>(), adpipe::stage<window::AnnotationWindow>())
+ADPIPE_PLUGIN("window_replay", "0.1.0", "window.replay window.annotation", adpipe::stage<ReplayWindow>(),
+              adpipe::stage<window::AnnotationWindow>())

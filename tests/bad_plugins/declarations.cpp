@@ -26,8 +26,8 @@ constexpr adpipe::StageDecl faulty{sizeof(adpipe::StageDecl), "member.bad", null
 
 }  // namespace
 
-extern "C" [[gnu::visibility("default"), gnu::used, gnu::section(".adpipe.abi")]] const AdpipeAbi adpipe_abi =
-    adpipe::detail::make_stamp("declarations", "1.0.0", "render.bad");
+extern "C" [[gnu::visibility("default"), gnu::used,
+             gnu::section(".adpipe.abi")]] const AdpipeAbi adpipe_abi = adpipe::detail::make_stamp("declarations", "1.0.0", "render.bad");
 
 extern "C" [[gnu::visibility("default")]] const adpipe::PluginDecl* adpipe_plugin() noexcept {
     static constexpr adpipe::StageDecl mismatched[] = {renamed};

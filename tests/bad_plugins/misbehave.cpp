@@ -23,9 +23,7 @@ public:
     static constexpr const char* doc = "For tests of the host.";
     static constexpr PortDecl inputs[] = {port<GraphModel>("graph", "a graph", PortUse::optional)};
     static constexpr PortDecl outputs[] = {port<Layers>("layers", "what it may publish")};
-    static constexpr auto options() {
-        return std::array{option<&Options::how>("how", "Which rule to break.", {.required = true})};
-    }
+    static constexpr auto options() { return std::array{option<&Options::how>("how", "Which rule to break.", {.required = true})}; }
 
     explicit Misbehave(Options given) : options_{std::move(given)} {
         if (options_.how == "throw in create") throw std::runtime_error("no such luck");
@@ -67,7 +65,13 @@ private:
     Options options_;
 };
 
-constexpr StageDecl makes_nothing{sizeof(StageDecl), "render.nothing", "its create() returns null", "", {}, {}, {},
+constexpr StageDecl makes_nothing{sizeof(StageDecl),
+                                  "render.nothing",
+                                  "its create() returns null",
+                                  "",
+                                  {},
+                                  {},
+                                  {},
                                   [](std::span<const GivenOption>) -> Stage* { return nullptr; }};
 
 }  // namespace

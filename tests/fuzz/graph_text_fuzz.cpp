@@ -83,11 +83,40 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
-constexpr std::array<std::string_view, 34> tokens{
-    "%",     " = ",      " : ",    ", ",   "(",      ")",       "[",      "]",        "{",      "}",     "\n",   "\r\n",
-    "output ", "# GraphModule: ", "====", "<function f at 0x1>", "->", "None", "'", "\"", "\\", "%x",   "%x : 2 : torch.int8",
-    "return ", "self.a.b", "getattr(self.a, \"0\")", "class A(torch.nn.Module):\n", "def forward(self, x):", ";  ", "#",
-    "Graph signature:\n", "\xff", "\xc3", "s70"};
+constexpr std::array<std::string_view, 34> tokens{"%",
+                                                  " = ",
+                                                  " : ",
+                                                  ", ",
+                                                  "(",
+                                                  ")",
+                                                  "[",
+                                                  "]",
+                                                  "{",
+                                                  "}",
+                                                  "\n",
+                                                  "\r\n",
+                                                  "output ",
+                                                  "# GraphModule: ",
+                                                  "====",
+                                                  "<function f at 0x1>",
+                                                  "->",
+                                                  "None",
+                                                  "'",
+                                                  "\"",
+                                                  "\\",
+                                                  "%x",
+                                                  "%x : 2 : torch.int8",
+                                                  "return ",
+                                                  "self.a.b",
+                                                  "getattr(self.a, \"0\")",
+                                                  "class A(torch.nn.Module):\n",
+                                                  "def forward(self, x):",
+                                                  ";  ",
+                                                  "#",
+                                                  "Graph signature:\n",
+                                                  "\xff",
+                                                  "\xc3",
+                                                  "s70"};
 
 class Damage {
 public:

@@ -19,7 +19,8 @@ std::string row(const GraphModel& graph, VertexId v) {
     constexpr std::array<std::string_view, 4> kinds{"op", "weight", "placeholder", "output"};
     const Vertex& vertex = graph.vertex(v);
     std::string text = graph.modules()[vertex.module].name + "\t";
-    for (const std::string_view field : {vertex.name, kinds[static_cast<std::size_t>(vertex.kind)], vertex.shape, vertex.dtype, vertex.module_path}) {
+    for (const std::string_view field :
+         {vertex.name, kinds[static_cast<std::size_t>(vertex.kind)], vertex.shape, vertex.dtype, vertex.module_path}) {
         text += std::string{field} + "\t";
     }
     text += std::to_string(vertex.line) + "\t";

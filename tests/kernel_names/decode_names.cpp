@@ -14,7 +14,7 @@ int main() {
         for (const adpipe::KernelParameter& p : name.parameters) {
             parameters += (parameters.empty() ? "" : " ") + p.name + "=" + p.value;
         }
-        std::cout << name.library << '\t' << adpipe::category_text(name.category) << '\t' << name.rule << '\t'
-                  << parameters << '\t' << name.short_name << '\n';
+        std::cout << name.library << '\t' << adpipe::category_text(name.category) << '\t' << name.rule << '\t' << parameters << '\t'
+                  << name.short_name << '\n';
     }
 }

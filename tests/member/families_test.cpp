@@ -48,7 +48,8 @@ TEST_CASE("a block of several layers whose weights go by the last caller's name,
                 o{n} = linear(m{n}, $model_layers_4_shared_transformer_down_weight)
                 j{n} = linear(o{n}, $model_layers_{n}_linear_weight)
                 b{n} = aten.add.Tensor(a{p}, j{n})
-            )", n);
+            )",
+                             n);
         } else {
             text += in_layer("\nb{n} = aten.relu.default(a{p})\n", n);
         }
@@ -56,7 +57,8 @@ TEST_CASE("a block of several layers whose weights go by the last caller's name,
             w{n} = norm(b{n}, $model_layers_{n}_norm_weight)
             x{n} = linear(w{n}, $model_layers_{n}_mixer_weight)
             a{n} = aten.add.Tensor(a{p}, x{n})
-        )", n);
+        )",
+                         n);
     }
     text += "f = norm(a5, $model_norm_weight)\nout f";
     const Members m(text);
@@ -102,7 +104,8 @@ TEST_CASE("a sum of embeddings at the place where other layers have the sum that
         t = aten.embedding.default($wte_weight, ids)
         p = aten.embedding.default($wpe_weight, places)
         a-1 = aten.add.Tensor(t, p)
-    )", R"(
+    )",
+                           R"(
         w{n} = aten.layer_norm.default(a{p}, 64, $h_{n}_ln_1_weight)
         o{n} = linear(w{n}, $h_{n}_attn_out_proj_weight)
         b{n} = aten.add.Tensor(o{n}, a{p})
@@ -110,7 +113,8 @@ TEST_CASE("a sum of embeddings at the place where other layers have the sum that
         u{n} = linear(x{n}, $h_{n}_mlp_c_fc_weight)
         d{n} = linear(u{n}, $h_{n}_mlp_c_proj_weight)
         a{n} = aten.add.Tensor(b{n}, d{n})
-    )", "f = aten.layer_norm.default(a{p}, 64, $ln_f_weight)\nout f"));
+    )",
+                           "f = aten.layer_norm.default(a{p}, 64, $ln_f_weight)\nout f"));
     CHECK(m.layer("a-1") == "prologue");
     check_layers(m, {"w", "b", "x", "d", "a"}, {0, 1, 2, 3});
 }
@@ -128,7 +132,8 @@ TEST_CASE("the residual may be the normed value, so that nothing passes the norm
         b{n} = aten.mul.Tensor(z{n}, 0.5)
         c{n} = aten.mul.Tensor(d{n}, 2.0)
         a{n} = aten.add.Tensor(b{n}, c{n})
-    )", R"(
+    )",
+                           R"(
         f = aten.to.dtype(a{p}, torch.float32)
         p = aten.pow.Tensor_Scalar(f, 2)
         r = aten.rsqrt.default(p)
@@ -150,7 +155,8 @@ TEST_CASE("both values that a fused add and norm behind the last layer joins are
         c{n} = aten.mul.Tensor(d{n}, 2.0)
         i{n} = auto_deploy.flashinfer_fused_add_rms_norm_inplace.default(c{n}, b{n}, $model_layers_{n}_end_norm_weight)
         g{n} = aten.view.default(c{n}, 64)
-    )", R"(
+    )",
+                           R"(
         u4 = linear(g{p}, $model_layers_4_up_weight)
         d4 = linear(u4, $model_layers_4_down_weight)
         b4 = aten.mul.Tensor(u4, 0.5)
@@ -243,11 +249,14 @@ TEST_CASE("an input's size is read before the layers, even if the first alone ne
         ids:
         n = aten.sym_size.int(ids, 0)
         a-1 = aten.embedding.default($model_embed_weight, ids)
-    )", R"(
+    )",
+                           R"(
         w{n} = norm(a{p}, $model_layers_{n}_norm_weight)
         o{n} = linear(w{n}, $model_layers_{n}_mixer_weight)
         a{n} = aten.add.Tensor(a{p}, o{n})
-    )", "f = norm(a{p}, $model_norm_weight)\nout f") + "");
+    )",
+                           "f = norm(a{p}, $model_norm_weight)\nout f") +
+                    "");
     CHECK(m.layer("n") == "prologue");
 }
 
@@ -281,18 +290,21 @@ TEST_CASE("what only a check reads, or nothing, is where that is from which it w
         g{n} = aten.gather.default(w{n}, -1, c{n})
         o{n} = linear(g{n}, $model_layers_{n}_mixer_weight)
         a{n} = aten.add.Tensor(a{p}, o{n})
-    )", "f = norm(a{p}, $model_norm_weight)\nout f"));
+    )",
+                           "f = norm(a{p}, $model_norm_weight)\nout f"));
     CHECK(m.layer("p") == "prologue");
     check_layers(m, {"c", "s", "e", "k", "g", "a"}, {0, 1, 2, 3});
 }
 
-TEST_CASE("a text model that reads an inner layer of a vision tower: what leads there is behind the tower, and so is its unread end (LLaVA)") {
+TEST_CASE(
+    "a text model that reads an inner layer of a vision tower: what leads there is behind the tower, and so is its unread end (LLaVA)") {
     std::string text{"pixels:\nids:\nv-1 = conv(pixels, $vision_tower_embed_weight)"};
     for (int n = 0; n < 3; ++n) {
         text += in_layer(R"(
             o{n} = linear(v{p}, $vision_tower_encoder_layers_{n}_mlp_weight)
             v{n} = aten.add.Tensor(v{p}, o{n})
-        )", n);
+        )",
+                         n);
     }
     text += R"(
         pooled = norm(v2, $vision_tower_post_norm_weight)
@@ -306,7 +318,8 @@ TEST_CASE("a text model that reads an inner layer of a vision tower: what leads 
             w{n} = norm(a{p}, $language_model_layers_{n}_norm_weight)
             x{n} = linear(w{n}, $language_model_layers_{n}_mlp_weight)
             a{n} = aten.add.Tensor(a{p}, x{n})
-        )", n);
+        )",
+                         n);
     }
     const Members m(text + "f = norm(a2, $language_model_norm_weight)\nout f");
     check_all(m, {"pooled", "s", "p"}, "epilogue");
@@ -323,7 +336,8 @@ TEST_CASE("a value reshaped before the first weight of a layer whose norms come 
         o{n} = aten.mul.Tensor(q{n}, g{n})
         b{n} = aten.add.Tensor(a{p}, o{n})
         a{n} = norm(b{n}, $model_layers_{n}_norm_weight)
-    )", "out a{p}"));
+    )",
+                           "out a{p}"));
     check_layers(m, {"v", "p", "g", "q", "o", "b", "a"}, {0, 1, 2, 3});
 }
 
@@ -345,8 +359,9 @@ TEST_CASE("layers that run in another order than their numbers say") {
         text += in_layer(layer, n);
         last = n;
     }
-    text += "ff = aten.to.dtype(a2, torch.float32)\nfp = aten.pow.Tensor_Scalar(ff, 2)\nfy = aten.mul.Tensor(ff, fp)\n"
-            "fz = aten.mul.Tensor(fy, $model_norm_weight)\nout fz";
+    text +=
+        "ff = aten.to.dtype(a2, torch.float32)\nfp = aten.pow.Tensor_Scalar(ff, 2)\nfy = aten.mul.Tensor(ff, fp)\n"
+        "fz = aten.mul.Tensor(fy, $model_norm_weight)\nout fz";
     const Members m(text);
     check_layers(m, {"f", "p", "y", "z", "u", "g", "d", "a"}, {0, 1, 2, 3});
     check_all(m, {"ff", "fp", "fy", "fz"}, "epilogue");
@@ -357,7 +372,8 @@ TEST_CASE("a weight that a layer's work uses late, after a later layer's, is sti
         w{n} = norm(a{p}, $model_layers_{n}_norm_weight)
         o{n} = linear(w{n}, $model_layers_{n}_mixer_weight)
         a{n} = aten.add.Tensor(a{p}, o{n})
-    )", R"(
+    )",
+                           R"(
         s1 = linear(a3, $model_layers_1_skip_weight)
         f = norm(s1, $model_norm_weight)
         out f
@@ -375,7 +391,8 @@ TEST_CASE("a stream marker on the stream itself, where norms come last and the e
         o{n} = sdpa(q{n}, v{n})
         w{n} = norm(o{n}, $model_layers_{n}_norm_weight)
         a{n} = aten.add.Tensor(a{p}, w{n})
-    )", R"(
+    )",
+                           R"(
         b4 = begin_aux_stream_passthrough(a3, 1)
         v4 = linear(b4, $model_layers_4_v_proj_weight)
         q4 = linear(a3, $model_layers_4_q_proj_weight)
@@ -422,7 +439,8 @@ TEST_CASE("an index into a tensor is no result of the op that made it (Gemma 3n 
         all = aten.embedding.default($model_embed_per_layer_weight, ids) : 2x12x4x16
         e = aten.embedding.default($model_embed_weight, ids) : 2x12x64
         a-1 = aten.stack.default(e, e, e) : 3x2x12x64
-    )", R"(
+    )",
+                           R"(
         own{n} = getitem(all, {n}) : 2x12x16
         f{n} = getitem(a{p}, 0) : 2x12x64
         p{n} = aten.pow.Tensor_Scalar(f{n}, 2) : 2x12x64
@@ -431,7 +449,8 @@ TEST_CASE("an index into a tensor is no result of the op that made it (Gemma 3n 
         h{n} = aten.mul.Tensor(g{n}, own{n}) : 2x12x16
         d{n} = linear(h{n}, $model_layers_{n}_down_weight) : 2x12x64
         a{n} = aten.add.Tensor(a{p}, d{n}) : 3x2x12x64
-    )", R"(
+    )",
+                           R"(
         f = getitem(a{p}, 0) : 2x12x64
         w = norm(f, $model_norm_weight) : 2x12x64
         out w
@@ -445,9 +464,10 @@ namespace {
 
 /// A decomposed norm: {x} → h{i}, with its ops t, p, m, r named by {i}.
 std::string norm_ops(std::string_view x, std::string_view i, std::string_view weight) {
-    std::string text = "\nt{i} = aten.to.dtype({x}, torch.float32)\np{i} = aten.pow.Tensor_Scalar(t{i}, 2)\nm{i} = aten.mean.dim(p{i}, [-1])\n"
-                       "r{i} = aten.rsqrt.default(m{i})\ns{i} = aten.mul.Tensor(t{i}, r{i})\nc{i} = aten.to.dtype(s{i}, torch.bfloat16)\n"
-                       "h{i} = aten.mul.Tensor({w}, c{i})\n";
+    std::string text =
+        "\nt{i} = aten.to.dtype({x}, torch.float32)\np{i} = aten.pow.Tensor_Scalar(t{i}, 2)\nm{i} = aten.mean.dim(p{i}, [-1])\n"
+        "r{i} = aten.rsqrt.default(m{i})\ns{i} = aten.mul.Tensor(t{i}, r{i})\nc{i} = aten.to.dtype(s{i}, torch.bfloat16)\n"
+        "h{i} = aten.mul.Tensor({w}, c{i})\n";
     for (const auto& [from, to] : {std::pair<std::string_view, std::string_view>{"{i}", i}, {"{x}", x}, {"{w}", weight}}) {
         for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) text.replace(at, from.size(), to);
     }
@@ -459,8 +479,19 @@ std::string branch(std::string_view before, std::string_view after, std::string_
     std::string norm_weight{weights};
     norm_weight.append("_norm_weight");
     std::string text = norm_ops(before, after, norm_weight);
-    return text.append("y").append(after).append(" = linear(h").append(after).append(", ").append(weights).append("_proj_weight)\n")
-        .append(after).append(" = aten.add.Tensor(").append(before).append(", y").append(after).append(")\n");
+    return text.append("y")
+        .append(after)
+        .append(" = linear(h")
+        .append(after)
+        .append(", ")
+        .append(weights)
+        .append("_proj_weight)\n")
+        .append(after)
+        .append(" = aten.add.Tensor(")
+        .append(before)
+        .append(", y")
+        .append(after)
+        .append(")\n");
 }
 
 const char* const embedding = "ids:\na = aten.embedding.default($model_embed_weight, ids)";
@@ -527,8 +558,10 @@ TEST_CASE("a model that goes through its layers twice") {
 
 TEST_CASE("cross-attention layers of a list of their own take turns with the layers (Flamingo)") {
     std::string text{embedding};
-    text += branch("a", "x0", "$model_cross_layers_0_attn") + branch("x0", "b0", "$model_layers_0_mlp") + branch("b0", "b1", "$model_layers_1_mlp");
-    text += branch("b1", "x1", "$model_cross_layers_1_attn") + branch("x1", "b2", "$model_layers_2_mlp") + branch("b2", "b3", "$model_layers_3_mlp");
+    text += branch("a", "x0", "$model_cross_layers_0_attn") + branch("x0", "b0", "$model_layers_0_mlp") +
+            branch("b0", "b1", "$model_layers_1_mlp");
+    text += branch("b1", "x1", "$model_cross_layers_1_attn") + branch("x1", "b2", "$model_layers_2_mlp") +
+            branch("b2", "b3", "$model_layers_3_mlp");
     text += norm_ops("b3", "z", "$model_norm_weight") + "out hz";
     const Members m(text);
     check_layers(m, {"tb", "pb", "rb", "hb", "yb", "b"}, {0, 1, 2, 3});
@@ -546,7 +579,8 @@ TEST_CASE("a router that all layers share is called by each, also just before th
         s{n} = aten.softmax.int(r{n}, -1)
         y{n} = aten.mul.Tensor(e{n}, s{n})
         a{n} = aten.add.Tensor(a{p}, y{n})
-    )", "f = norm(a{p}, $model_norm_weight)\nout f"));
+    )",
+                           "f = norm(a{p}, $model_norm_weight)\nout f"));
     check_layers(m, {"h", "e", "r", "s", "y", "a"}, {0, 1, 2, 3});
 }
 
@@ -557,7 +591,8 @@ TEST_CASE("one scalar a layer, picked from a weight of no layer") {
         h{n} = norm(b{n}, $model_layers_{n}_norm_weight)
         y{n} = linear(h{n}, $model_layers_{n}_mlp_weight)
         a{n} = aten.add.Tensor(b{n}, y{n})
-    )", "f = norm(a{p}, $model_norm_weight)\nout f"));
+    )",
+                           "f = norm(a{p}, $model_norm_weight)\nout f"));
     check_all(m, {"q0", "q1", "q2", "q3"}, "prologue");
     check_layers(m, {"h", "y", "a"}, {0, 1, 2, 3});
 }
@@ -568,13 +603,15 @@ TEST_CASE("the only check of a table that all layers read stays with it") {
         a-1 = aten.embedding.default($model_embed_weight, ids)
         cos = aten.cos.default(ids)
         check = aten._assert_tensor_metadata.default(cos)
-    )", R"(
+    )",
+                           R"(
         h{n} = norm(a{p}, $model_layers_{n}_norm_weight)
         q{n} = linear(h{n}, $model_layers_{n}_q_weight)
         k{n} = aten.mul.Tensor(q{n}, cos)
         y{n} = linear(k{n}, $model_layers_{n}_o_weight)
         a{n} = aten.add.Tensor(a{p}, y{n})
-    )", "f = norm(a{p}, $model_norm_weight)\nout f"));
+    )",
+                           "f = norm(a{p}, $model_norm_weight)\nout f"));
     check_all(m, {"cos", "check"}, "prologue");
 }
 
@@ -586,7 +623,8 @@ TEST_CASE("a projection after the layers whose input is a quantized value and it
         s{n} = getitem(q{n}, 1)
         y{n} = gemm(v{n}, $model_layers_{n}_mlp_weight, s{n})
         a{n} = aten.add.Tensor(a{p}, y{n})
-    )", R"(
+    )",
+                           R"(
         f = aten.layer_norm.default(a{p}, 64)
         q = quantize(f, $lm_head_input_scale)
         v = getitem(q, 0)
@@ -604,12 +642,14 @@ TEST_CASE("a stack whose stream is made of weights alone, such as learned querie
         e = aten.expand.default($qformer_query_tokens, [2, 4, 64])
         a-1 = aten.layer_norm.default(e, 64, $qformer_norm_weight)
         mem = aten.embedding.default($embed_weight, ids)
-    )", R"(
+    )",
+                           R"(
         k{n} = linear(mem, $qformer_layers_{n}_k_weight)
         q{n} = linear(a{p}, $qformer_layers_{n}_q_weight)
         y{n} = aten.mul.Tensor(q{n}, k{n})
         a{n} = aten.add.Tensor(a{p}, y{n})
-    )", "f = norm(a{p}, $norm_weight)\nout f"));
+    )",
+                           "f = norm(a{p}, $norm_weight)\nout f"));
     check_all(m, {"e", "a-1"}, "prologue");
     check_layers(m, {"k", "q", "y", "a"}, {0, 1, 2, 3});
 }

@@ -105,7 +105,8 @@ TEST_CASE("a decomposed norm is a norm as a whole") {
             w{n} = aten.mul.Tensor(y{n}, $model_layers_{n}_input_layernorm_weight)
             q{n} = linear(w{n}, $model_layers_{n}_self_attn_q_proj_weight)
             a{n} = aten.add.Tensor(a{p}, q{n})
-        )", n);
+        )",
+                         n);
     }
     const Members m(text + "logits = linear(a2, $lm_head_weight)\nout logits");
     for (const char* node : {"p1", "m1", "e1", "r1", "y1", "w1", "p0", "w2"}) {

@@ -63,7 +63,8 @@ TEST_CASE("without a word for layers, the numbering that repeats is taken") {
 
 TEST_CASE("stacks are called by the module that holds the layers, by its whole path where that is not unique") {
     LayerNames n = names();
-    for (const char* weight : {"model_encoder_layers_0_fc1_weight", "model_decoder_layers_0_fc1_weight", "model_language_model_layers_0_w"}) {
+    for (const char* weight :
+         {"model_encoder_layers_0_fc1_weight", "model_decoder_layers_0_fc1_weight", "model_language_model_layers_0_w"}) {
         n.of_weight(weight);
     }
     n.name_stacks();

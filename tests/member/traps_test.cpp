@@ -54,7 +54,8 @@ std::string decomposed_model(int count = 4) {
         fz = aten.mul.Tensor(fy, $model_norm_weight)
         logits = linear(fz, $lm_head_weight)
         out logits
-    )", count);
+    )",
+                     count);
     return text;
 }
 
@@ -106,13 +107,15 @@ TEST_CASE("a table made once is the prologue's, what each layer makes of it is t
         positions:
         table = aten.cos.default(positions)
         a-1 = aten.embedding.default($model_embed_weight, ids)
-    )", R"(
+    )",
+                          R"(
         c{n} = aten.unsqueeze.default(table, 1)
         q{n} = linear(a{p}, $model_layers_{n}_q_proj_weight)
         t{n} = aten.mul.Tensor(q{n}, c{n})
         o{n} = linear(t{n}, $model_layers_{n}_o_proj_weight)
         a{n} = aten.add.Tensor(a{p}, o{n})
-    )", "logits = linear(a{p}, $lm_head_weight)\nout logits"));
+    )",
+                          "logits = linear(a{p}, $lm_head_weight)\nout logits"));
     CHECK(m.layer("table") == "prologue");
     CHECK(m.layer("c0") == "0");
     CHECK(m.layer("c2") == "2");
@@ -126,13 +129,15 @@ TEST_CASE("a chain of casts that runs through all layers beside the stream is cu
         positions:
         k-1 = aten.cos.default(positions)
         a-1 = aten.embedding.default($model_embed_weight, ids)
-    )", R"(
+    )",
+                          R"(
         k{n} = aten.to.dtype(k{p}, torch.bfloat16)
         q{n} = linear(a{p}, $model_layers_{n}_q_proj_weight)
         t{n} = aten.mul.Tensor(q{n}, k{n})
         o{n} = linear(t{n}, $model_layers_{n}_o_proj_weight)
         a{n} = aten.add.Tensor(a{p}, o{n})
-    )", "logits = linear(a{p}, $lm_head_weight)\nout logits"));
+    )",
+                          "logits = linear(a{p}, $lm_head_weight)\nout logits"));
     CHECK(m.layer("k-1") == "prologue");
     for (const int n : {0, 1, 2, 3}) CHECK(m.layer("k" + std::to_string(n)) == std::to_string(n));
 }
@@ -142,14 +147,16 @@ TEST_CASE("what the loop over the layers picks with the layer's number lies outs
         ids:
         all = aten.embedding.default($model_embed_per_layer_weight, ids)
         a-1 = aten.embedding.default($model_embed_weight, ids)
-    )", R"(
+    )",
+                          R"(
         full{n} = aten.slice.Tensor(all, 0, 0, 9223372036854775807)
         own{n} = aten.select.int(full{n}, 2, {n})
         g{n} = linear(a{p}, $model_layers_{n}_gate_weight)
         h{n} = aten.mul.Tensor(g{n}, own{n})
         o{n} = linear(h{n}, $model_layers_{n}_o_proj_weight)
         a{n} = aten.add.Tensor(a{p}, o{n})
-    )", "logits = linear(a{p}, $lm_head_weight)\nout logits"));
+    )",
+                          "logits = linear(a{p}, $lm_head_weight)\nout logits"));
     for (const char* node : {"own0", "own3", "full0", "full2"}) {
         CAPTURE(node);
         CHECK(m.layer(node) == "prologue");
@@ -162,7 +169,8 @@ TEST_CASE("a value that a layer makes and later layers read stays with it, what 
         k{n} = linear(a{p}, $model_layers_{n}_k_proj_weight)
         o{n} = linear(k{n}, $model_layers_{n}_o_proj_weight)
         a{n} = aten.add.Tensor(a{p}, o{n})
-    )", R"(
+    )",
+                          R"(
         t4 = aten.transpose.int(k1, 1, 2)
         q4 = linear(a3, $model_layers_4_q_proj_weight)
         s4 = sdpa(q4, t4)
@@ -189,7 +197,8 @@ TEST_CASE("a cast of the next layer may stand before the residual forks") {
         w{n} = norm(t{n}, $model_layers_{n}_norm_weight)
         o{n} = linear(w{n}, $model_layers_{n}_mixer_weight)
         a{n} = aten.add.Tensor(t{n}, o{n})
-    )", "f = norm(a{p}, $model_norm_weight)\nlogits = linear(f, $lm_head_weight)\nout logits"));
+    )",
+                          "f = norm(a{p}, $model_norm_weight)\nlogits = linear(f, $lm_head_weight)\nout logits"));
     for (const int n : {0, 1, 2, 3}) {
         CHECK(m.layer("t" + std::to_string(n)) == std::to_string(n));
         CHECK(m.layer("a" + std::to_string(n)) == std::to_string(n));
@@ -203,7 +212,8 @@ TEST_CASE("attention and feed-forward side by side, and a norm after the branch"
         y{n} = linear(w{n}, $model_layers_{n}_mlp_weight)
         b{n} = aten.add.Tensor(a{p}, x{n})
         a{n} = aten.add.Tensor(b{n}, y{n})
-    )", "f = norm(a{p}, $model_norm_weight)\nout f"));
+    )",
+                                 "f = norm(a{p}, $model_norm_weight)\nout f"));
     CHECK(parallel.layer("b2") == "2");
     CHECK(parallel.layer("a3") == "3");
     CHECK(parallel.boundary(2) == std::vector<std::string>{"a2"});
@@ -211,7 +221,8 @@ TEST_CASE("attention and feed-forward side by side, and a norm after the branch"
         x{n} = linear(a{p}, $model_layers_{n}_attn_weight)
         w{n} = norm(x{n}, $model_layers_{n}_norm_weight)
         a{n} = aten.add.Tensor(a{p}, w{n})
-    )", "f = norm(a{p}, $model_norm_weight)\nout f"));
+    )",
+                              "f = norm(a{p}, $model_norm_weight)\nout f"));
     CHECK(after.layer("a3") == "3");
     CHECK(after.layer("f") == "epilogue");
 }
@@ -222,11 +233,13 @@ TEST_CASE("the embedding's scale and position sum look like the end of a layer, 
         tokens = aten.embedding.default($model_wte_weight, ids)
         places = aten.embedding.default($model_wpe_weight, ids)
         a-1 = aten.add.Tensor(tokens, places)
-    )", R"(
+    )",
+                          R"(
         w{n} = norm(a{p}, $model_h_{n}_ln_weight)
         o{n} = linear(w{n}, $model_h_{n}_mlp_weight)
         a{n} = aten.add.Tensor(a{p}, o{n})
-    )", "f = norm(a{p}, $model_ln_f_weight)\nout f"));
+    )",
+                          "f = norm(a{p}, $model_ln_f_weight)\nout f"));
     CHECK(m.layer("a-1") == "prologue");
     CHECK(m.layer("a0") == "0");
     CHECK(m.layer("a3") == "3");
@@ -239,7 +252,8 @@ TEST_CASE("a fused add and norm names both layers, its sum ends the layer before
         s{n} = getitem(g{n}, 1)
         u{n} = linear(w{n}, $model_layers_{n}_up_weight)
         d{n} = linear(u{n}, $model_layers_{n}_down_weight)
-    )", "g = auto_deploy.fused_add_norm.default(d{p}, s{p}, $model_norm_weight)\nw = getitem(g, 0)\nout w"));
+    )",
+                          "g = auto_deploy.fused_add_norm.default(d{p}, s{p}, $model_norm_weight)\nw = getitem(g, 0)\nout w"));
     CHECK(m.layer("g2") == "2");
     CHECK(m.also("g2") == "1");
     CHECK(m.layer("w2") == "2");
@@ -280,7 +294,8 @@ TEST_CASE("stream markers are where the work is that they bracket") {
         t{n} = wait_aux_stream_passthrough(y{n}, 1)
         z{n} = aten.add.Tensor(t{n}, e{n})
         a{n} = aten.add.Tensor(a{p}, z{n})
-    )", "f = norm(a{p}, $model_norm_weight)\nout f"));
+    )",
+                          "f = norm(a{p}, $model_norm_weight)\nout f"));
     for (const char* node : {"b3", "e3", "t3", "z3", "a3"}) {
         CAPTURE(node);
         CHECK(m.layer(node) == "3");
@@ -298,7 +313,8 @@ TEST_CASE("two stacks with the same numbers, the encoder's output is read by eve
             w{n} = norm(e{p}, $encoder_layers_{n}_norm_weight)
             x{n} = linear(w{n}, $encoder_layers_{n}_mlp_weight)
             e{n} = aten.add.Tensor(e{p}, x{n})
-        )", n);
+        )",
+                         n);
     }
     text += R"(
         memory = norm(e1, $encoder_norm_weight)
@@ -312,7 +328,8 @@ TEST_CASE("two stacks with the same numbers, the encoder's output is read by eve
             c{n} = sdpa(v{n}, k{n})
             o{n} = linear(c{n}, $decoder_layers_{n}_out_weight)
             d{n} = aten.add.Tensor(d{p}, o{n})
-        )", n);
+        )",
+                         n);
     }
     text += "f = norm(d2, $decoder_norm_weight)\nlogits = linear(f, $lm_head_weight)\nout logits";
     const Members m(text);
@@ -339,7 +356,8 @@ TEST_CASE("a block whose weights several layers call belongs, per call, to the c
                 h{n} = linear(a{p}, $model_layers_1_shared_block_weight)
                 j{n} = linear(h{n}, $model_layers_{n}_adapter_weight)
                 b{n} = aten.add.Tensor(a{p}, j{n})
-            )", n);
+            )",
+                             n);
         } else {
             text += in_layer("\nb{n} = aten.relu.default(a{p})\n", n);
         }
@@ -347,7 +365,8 @@ TEST_CASE("a block whose weights several layers call belongs, per call, to the c
             w{n} = norm(b{n}, $model_layers_{n}_norm_weight)
             x{n} = linear(w{n}, $model_layers_{n}_mixer_weight)
             a{n} = aten.add.Tensor(b{n}, x{n})
-        )", n);
+        )",
+                         n);
     }
     text += "f = norm(a5, $model_norm_weight)\nout f";
     const Members m(text);
@@ -402,11 +421,13 @@ TEST_CASE("metadata that ops prepare for all layers is the prologue's, even if o
         prepared = auto_deploy.flashinfer_attention_prepare_metadata.default(lengths)
         pages = getitem(prepared, 0)
         a-1 = aten.embedding.default($model_embed_weight, ids)
-    )", R"(
+    )",
+                          R"(
         w{n} = norm(a{p}, $model_layers_{n}_norm_weight)
         o{n} = linear(w{n}, $model_layers_{n}_mixer_weight)
         a{n} = aten.add.Tensor(a{p}, o{n})
-    )", R"(
+    )",
+                          R"(
         q = linear(a{p}, $model_layers_4_q_proj_weight)
         s = attention_with_cache(q, pages)
         o = linear(s, $model_layers_4_o_proj_weight)
@@ -427,7 +448,8 @@ TEST_CASE("a cache for each layer belongs to its layer, what all layers read to 
             s{n} = attention_with_cache(q{n}, lengths, r{n}_kv_cache)
             o{n} = linear(s{n}, $model_layers_{n}_o_proj_weight)
             a{n} = aten.add.Tensor(a{p}, o{n})
-        )", n);
+        )",
+                         n);
     }
     text += "\nf = norm(a2, $model_norm_weight)\nout f";
     const Members m(text);
@@ -441,7 +463,8 @@ TEST_CASE("hidden states that leave the model between layers end their layer") {
         w{n} = norm(a{p}, $model_layers_{n}_norm_weight)
         o{n} = linear(w{n}, $model_layers_{n}_mixer_weight)
         a{n} = aten.add.Tensor(a{p}, o{n})
-    )", R"(
+    )",
+                          R"(
         f = norm(a{p}, $model_norm_weight)
         captured = aten.cat.default(a0, a2, f)
         draft = linear(captured, $fc_weight)
@@ -460,7 +483,8 @@ TEST_CASE("what is added between two layers, and what is made for it, is in neit
             w{n} = norm(b{p}, $model_layers_{n}_norm_weight)
             o{n} = linear(w{n}, $model_layers_{n}_mixer_weight)
             a{n} = aten.add.Tensor(b{p}, o{n})
-        )", n);
+        )",
+                         n);
         if (n < 2) text += in_layer("\ng{n} = aten.tanh.default(image)\nb{n} = aten.sub.Tensor(a{n}, g{n})\n", n);
         else text.replace(text.rfind("a" + std::to_string(n) + " ="), 2, "b" + std::to_string(n));
     }
@@ -478,12 +502,14 @@ TEST_CASE("several values carry a layer to the next") {
         ids:
         l-1 = aten.embedding.default($model_embed_weight, ids)
         r-1 = aten.relu.default(l-1)
-    )", R"(
+    )",
+                          R"(
         x{n} = linear(l{p}, $model_layers_{n}_f_weight)
         r{n} = aten.add.Tensor(r{p}, x{n})
         y{n} = linear(r{n}, $model_layers_{n}_g_weight)
         l{n} = aten.add.Tensor(l{p}, y{n})
-    )", "both = aten.cat.default(l{p}, r{p})\nlogits = linear(both, $lm_head_weight)\nout logits"));
+    )",
+                          "both = aten.cat.default(l{p}, r{p})\nlogits = linear(both, $lm_head_weight)\nout logits"));
     CHECK(m.layer("l1") == "1");
     CHECK(m.layer("r1") == "1");
     CHECK(m.boundary(1) == std::vector<std::string>{"r1", "l1"});
@@ -534,7 +560,8 @@ TEST_CASE("parts that have lost the names learn them from the whole graph in the
         to_default:
         linear_default = linear(to_default, $model_layers_0_w_weight)
         out linear_default
-    )", NameUse::use);
+    )",
+                    NameUse::use);
     CHECK(m.layer("model_layers_0_to") == "0");
     const auto part = m.graph().find("to_default", 2);
     REQUIRE(part.has_value());
@@ -546,12 +573,14 @@ TEST_CASE("sizes that a layer reads and all layers use go back to where they are
         ids:
         rows = aten.sym_size.int(ids, 0)
         a-1 = aten.embedding.default($model_embed_weight, ids)
-    )", R"(
+    )",
+                          R"(
         q{n} = linear(a{p}, $model_layers_{n}_q_proj_weight)
         v{n} = aten.view.default(q{n}, rows)
         o{n} = linear(v{n}, $model_layers_{n}_o_proj_weight)
         a{n} = aten.add.Tensor(a{p}, o{n})
-    )", "f = norm(a{p}, $model_norm_weight)\nout f"));
+    )",
+                          "f = norm(a{p}, $model_norm_weight)\nout f"));
     CHECK(m.layer("rows") == "prologue");
     CHECK(m.layer("v1") == "1");
 }
@@ -569,7 +598,8 @@ TEST_CASE("what nothing reads stays where it is made: in its layer, or after the
         o{n} = linear(w{n}, $model_layers_{n}_mixer_weight)
         d{n} = aten.mean.dim(o{n}, -1)
         a{n} = aten.add.Tensor(a{p}, o{n})
-    )", R"(
+    )",
+                          R"(
         f = norm(a{p}, $model_norm_weight)
         pooled = aten.mean.dim(f, -1)
         unread = aten.tanh.default(pooled)
@@ -584,7 +614,8 @@ TEST_CASE("what nothing reads stays where it is made: in its layer, or after the
 TEST_CASE("a check goes with the op that uses what it checks next, and nobody's layer depends on it") {
     std::string layer = chained(decomposed_layer);
     const std::string cast = "f{n} = aten.to.dtype(a{p}, torch.float32)";
-    layer.replace(layer.find(cast), cast.size(), "    c{n} = aten._assert_tensor_metadata.default(a{p}, None, None, torch.bfloat16)\n    " + cast);
+    layer.replace(layer.find(cast), cast.size(),
+                  "    c{n} = aten._assert_tensor_metadata.default(a{p}, None, None, torch.bfloat16)\n    " + cast);
     const std::string text = "ids:\na-1 = aten.embedding.default($model_embed_weight, ids)";
     const Members m(model(text, layer, R"(
         c = aten._assert_tensor_metadata.default(a{p}, None, None, torch.bfloat16)
@@ -613,7 +644,8 @@ TEST_CASE("what no layer needs in a model of two stacks goes with the stack that
         text += std::string{name} + "_mask = aten.arange.default(4)\n" + name + "_b-1 = aten.relu.default(ids)\n";
         for (int n = 0; n < 3; ++n) {
             std::string layer = in_layer(stack, n);
-            for (std::size_t at = 0; (at = layer.find("$S_", at)) != std::string::npos;) layer.replace(at, 2, std::string{"$"}.append(name));
+            for (std::size_t at = 0; (at = layer.find("$S_", at)) != std::string::npos;)
+                layer.replace(at, 2, std::string{"$"}.append(name));
             for (const char* value : {"a", "b"}) {
                 for (int k = -1; k < 3; ++k) {
                     const std::string from = value + std::to_string(k);

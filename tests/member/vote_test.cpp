@@ -46,11 +46,10 @@ TEST_CASE("most ballots decide, the first where they are even, a difference is r
     REQUIRE(notes.size() == 1);
     CHECK(notes[0].code == "ADP-MEMBER-004");
     CHECK(notes[0].message == "1 node is put into different layers by the strategies compared");
-    CHECK(notes[0].notes == std::vector<std::string>{
-                                "line 5, %b; one: 0 (uses model_layers_1_w_weight); two: 1 (uses model_layers_1_w_weight)"});
+    CHECK(notes[0].notes ==
+          std::vector<std::string>{"line 5, %b; one: 0 (uses model_layers_1_w_weight); two: 1 (uses model_layers_1_w_weight)"});
     notes.clear();
-    const Layers three =
-        vote(*graph, {ballot(*graph, "one", "b", 0), ballot(*graph, "two", "", 0), ballot(*graph, "three", "", 0)}, notes);
+    const Layers three = vote(*graph, {ballot(*graph, "one", "b", 0), ballot(*graph, "two", "", 0), ballot(*graph, "three", "", 0)}, notes);
     CHECK(three.of[*graph->find("b")].layer == 1);
     CHECK(notes.size() == 1);
 }

@@ -85,7 +85,8 @@ TEST_CASE("the picture has spine, blocks, lanes, inputs and output") {
     CHECK(dot_has(dot, id("sum_1") + " -> out [penwidth=3.5"));
     CHECK(dot_has(dot, id("q_1") + " -> " + id("attention_1") + " ["));
     CHECK_FALSE(dot_has(dot, id("q_view_1") + " ["));
-    CHECK(dot_has(dot_of(sample, true, {{"formats", std::vector<std::string>{"dot"}}, {"fold", std::string{"none"}}}), id("q_view_1") + " ["));
+    CHECK(dot_has(dot_of(sample, true, {{"formats", std::vector<std::string>{"dot"}}, {"fold", std::string{"none"}}}),
+                  id("q_view_1") + " ["));
 }
 
 TEST_CASE("every kernel is in the picture with its time, and the evidence by line") {
@@ -143,7 +144,8 @@ TEST_CASE("a dark picture has no colour of the light one but the heat scale, and
     const Sample sample = make_sample("=\"#ffffff\" #ffffff");
     const std::string light = dot_of(sample);
     const std::string dark = dot_of(sample, true, {{"formats", std::vector<std::string>{"dot"}}, {"theme", std::string{"dark"}}});
-    for (const render::DarkColour& pair : render::dark_colours()) CHECK_FALSE_MESSAGE(dot_has(dark, "=\"" + std::string{pair.light} + "\""), pair.light);
+    for (const render::DarkColour& pair : render::dark_colours())
+        CHECK_FALSE_MESSAGE(dot_has(dark, "=\"" + std::string{pair.light} + "\""), pair.light);
     for (const render::HeatStep& step : render::heat_scale()) CHECK(dot_has(dark, std::string{step.shade.fill}));
     for (const std::string& text : {light, dark}) CHECK(dot_has(text, R"(=\"#ffffff\" #ffffff)"));
     CHECK(dark.size() == light.size());
@@ -152,7 +154,8 @@ TEST_CASE("a dark picture has no colour of the light one but the heat scale, and
 TEST_CASE("SVG is light, and dark where the viewer wants it") {
     const Script draws("echo '<?xml version=\"1.0\"?><svg width=\"8\"\n height=\"8\"><g/></svg>'");
     const auto svg = [&](const std::string& theme) {
-        return rendered("render.dot", make_sample(), {{"program", draws.path()}, {"theme", theme}, {"formats", std::vector<std::string>{"svg"}}})
+        return rendered("render.dot", make_sample(),
+                        {{"program", draws.path()}, {"theme", theme}, {"formats", std::vector<std::string>{"svg"}}})
             ->files.at("092_compile_compile_model_layer1.svg");
     };
     CHECK(dot_has(svg("auto"), " height=\"8\">\n<style>@media screen and (prefers-color-scheme: dark) {"));
@@ -165,7 +168,8 @@ TEST_CASE("SVG is light, and dark where the viewer wants it") {
 TEST_CASE("without Graphviz every layer has its DOT text, asked for or not") {
     auto context = make_sample().context();
     context->selection.layers = {0, 1};
-    renderer("render.dot", {{"program", std::string{"no-such-program-as-this"}}, {"formats", std::vector<std::string>{"png", "svg"}}})->run(*context);
+    renderer("render.dot", {{"program", std::string{"no-such-program-as-this"}}, {"formats", std::vector<std::string>{"png", "svg"}}})
+        ->run(*context);
     CHECK(context->files.size() == 3);
     for (const auto& [name, text] : context->files) CHECK_MESSAGE(name.substr(name.size() - 4) == ".dot", name);
     CHECK(context->reports.size() == 1);
@@ -211,7 +215,8 @@ TEST_CASE("pictures of several layers lead to each other, where there is SVG to 
     const Script draws("echo '<svg>'; cat");  // what Graphviz is given
     auto context = make_sample().context();
     context->selection.layers = {0, 1};
-    renderer("render.dot", {{"program", draws.path()}, {"formats", std::vector<std::string>{"svg"}}, {"theme", std::string{"light"}}})->run(*context);
+    renderer("render.dot", {{"program", draws.path()}, {"formats", std::vector<std::string>{"svg"}}, {"theme", std::string{"light"}}})
+        ->run(*context);
     const auto& files = context->files;
     CHECK(dot_has(files.at("092_compile_compile_model_layer0.svg"), ", URL=\"092_compile_compile_model_layer1.svg\"];"));
     CHECK(dot_has(files.at("092_compile_compile_model_layer1.svg"), ", URL=\"092_compile_compile_model_layer0.svg\"];"));
@@ -246,7 +251,8 @@ TEST_CASE("several layers are drawn in one picture as well: a box for each kind,
     CHECK(two.find("2 layers of 2 kinds<") != std::string::npos);
     CHECK(two.find("  k0 -> k1 [") != std::string::npos);
     // Layer 1: 24 in attention, 31 in the mixture of experts, 3 beside them, 0.5 on no node: its 58.5.
-    for (const char* part : {">Attention<", "24.0 µs<", ">Mixture of experts<", "31.0 µs<", "3.00 µs<", ">On no node<", "500 ns<", "58.5 µs  100 %<"}) {
+    for (const char* part :
+         {">Attention<", "24.0 µs<", ">Mixture of experts<", "31.0 µs<", "3.00 µs<", ">On no node<", "500 ns<", "58.5 µs  100 %<"}) {
         CHECK_MESSAGE(two.find(part) != std::string::npos, part);
     }
 }

@@ -64,15 +64,26 @@ std::set<std::string> ids_of(const Json& layer) {
 std::vector<std::string> layer_faults(const Json& layer, bool with_trace) {
     std::vector<std::string> faults;
     check_keys(layer,
-               {{"layer", Is::whole}, {"source_file", Is::text}, {"nodes", Is::array}, {"edges", Is::array}, {"external_inputs", Is::array},
+               {{"layer", Is::whole},
+                {"source_file", Is::text},
+                {"nodes", Is::array},
+                {"edges", Is::array},
+                {"external_inputs", Is::array},
                 {"trace_summary", Is::object, with_trace}},
                "top", faults);
     if (!faults.empty()) return faults;
     const std::set<std::string> ids = ids_of(layer);
     for (const Json& node : layer["nodes"]) {
         check_keys(node,
-                   {{"id", Is::text}, {"op", Is::text}, {"shape", Is::text}, {"dtype", Is::text}, {"group", Is::text}, {"sub_group", Is::text, false},
-                    {"inputs", Is::array}, {"weight_inputs", Is::array}, {"trace_kernels", Is::array, with_trace}},
+                   {{"id", Is::text},
+                    {"op", Is::text},
+                    {"shape", Is::text},
+                    {"dtype", Is::text},
+                    {"group", Is::text},
+                    {"sub_group", Is::text, false},
+                    {"inputs", Is::array},
+                    {"weight_inputs", Is::array},
+                    {"trace_kernels", Is::array, with_trace}},
                    "node", faults);
         if (groups.count(node["group"].get<std::string>()) == 0) faults.push_back("group " + node["group"].get<std::string>());
         for (const Json& input : node["inputs"]) {
@@ -95,8 +106,8 @@ std::vector<std::string> layer_faults(const Json& layer, bool with_trace) {
         check_keys(input, {{"id", Is::text}, {"label", Is::text}, {"shape", Is::text}}, "external input", faults);
     }
     if (with_trace) {
-        check_keys(layer["trace_summary"],
-                   {{"total_duration_us", Is::number}, {"kernel_count", Is::whole}, {"num_streams", Is::whole}}, "summary", faults);
+        check_keys(layer["trace_summary"], {{"total_duration_us", Is::number}, {"kernel_count", Is::whole}, {"num_streams", Is::whole}},
+                   "summary", faults);
     }
     return faults;
 }
@@ -104,21 +115,34 @@ std::vector<std::string> layer_faults(const Json& layer, bool with_trace) {
 std::vector<std::string> kernels_faults(const Json& file) {
     std::vector<std::string> faults;
     check_keys(file,
-               {{"source", Is::text}, {"graph_id", Is::whole_or_null}, {"unique_graph_nodes", Is::whole}, {"num_replays", Is::whole},
-                {"num_layers_detected", Is::whole}, {"layers", Is::object}},
+               {{"source", Is::text},
+                {"graph_id", Is::whole_or_null},
+                {"unique_graph_nodes", Is::whole},
+                {"num_replays", Is::whole},
+                {"num_layers_detected", Is::whole},
+                {"layers", Is::object}},
                "top", faults);
     for (const auto& [number, layer] : file["layers"].items()) {
         check_keys(layer,
-                   {{"layer", Is::whole}, {"num_streams", Is::whole}, {"stream_ids", Is::array}, {"kernel_count", Is::whole},
-                    {"total_duration_ns", Is::whole}, {"total_duration_us", Is::number}, {"kernels", Is::array}},
+                   {{"layer", Is::whole},
+                    {"num_streams", Is::whole},
+                    {"stream_ids", Is::array},
+                    {"kernel_count", Is::whole},
+                    {"total_duration_ns", Is::whole},
+                    {"total_duration_us", Is::number},
+                    {"kernels", Is::array}},
                    "layer", faults);
         if (std::to_string(layer["layer"].get<int>()) != number) faults.push_back("layer's key");
         std::int64_t sum = 0;
         std::size_t index = 0;
         for (const Json& kernel : layer["kernels"]) {
             check_keys(kernel,
-                       {{"index", Is::whole}, {"kernel", Is::text}, {"full_name", Is::text}, {"duration_ns", Is::whole},
-                        {"duration_us", Is::number}, {"stream_id", Is::whole}},
+                       {{"index", Is::whole},
+                        {"kernel", Is::text},
+                        {"full_name", Is::text},
+                        {"duration_ns", Is::whole},
+                        {"duration_us", Is::number},
+                        {"stream_id", Is::whole}},
                        "kernel", faults);
             if (kernel["index"] != index++) faults.push_back("index");
             sum += kernel["duration_ns"].get<std::int64_t>();
@@ -169,7 +193,8 @@ TEST_CASE("the layer JSON holds what the layer holds") {
     CHECK(q["op"] == "auto_deploy.torch_linear_simple.default");
     CHECK(q["sub_group"] == "q_branch");
     CHECK(q["inputs"] == Json::array({"norm_1"}));
-    CHECK(q["weight_inputs"] == Json::array({{{"name", "model_layers_1_self_attn_q_proj_weight"}, {"shape", "8x8"}, {"dtype", "torch.bfloat16"}}}));
+    CHECK(q["weight_inputs"] ==
+          Json::array({{{"name", "model_layers_1_self_attn_q_proj_weight"}, {"shape", "8x8"}, {"dtype", "torch.bfloat16"}}}));
     CHECK(q["trace_kernels"][0]["kernel"] == "gemm_kernel");
     CHECK(q["trace_kernels"][0]["duration_us"] == 3.0);
     CHECK(q["trace_kernels"][1]["kernel"] == "splitKreduce_kernel");

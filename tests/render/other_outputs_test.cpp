@@ -22,7 +22,8 @@ const std::string hostile = "a\"]; x --> y\n```\n<script>&|#`\xff漢";
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-std::string file(const std::string& stage, const std::string& ending, const Sample& sample, const Options& options = {}, bool with_trace = true) {
+std::string file(const std::string& stage, const std::string& ending, const Sample& sample, const Options& options = {},
+                 bool with_trace = true) {
     return rendered(stage, sample, options, with_trace)->files.at(stem + ending);
 }
 

@@ -82,8 +82,8 @@ private:
         return added.vertex;
     }
 
-    void op(const std::string& name, const std::string& target, std::string_view shape, const std::vector<std::string>& arguments, LayerId layer,
-            Group group, const std::string& sub_group = {}) {
+    void op(const std::string& name, const std::string& target, std::string_view shape, const std::vector<std::string>& arguments,
+            LayerId layer, Group group, const std::string& sub_group = {}) {
         add(target, VertexKind::op, name, shape, bf16, arguments, {layer, group, sub_group});
     }
 
@@ -110,7 +110,8 @@ private:
            {"q_view" + s, "end" + s, "rotary_cos_sin", "r" + std::to_string(n) + "_kv_cache", "seq_len"}, n, Group::attention);
         op("o" + s, linear, "2x4x8", {attention, w + "self_attn_o_proj_weight"}, n, Group::attention);
         op("residual" + s, "aten.add.Tensor", "2x4x8", {in, "o" + s}, n, Group::other);
-        op("ffn_norm" + s, "auto_deploy.rms_norm.default", "2x4x8", {"residual" + s, w + "post_attention_layernorm_weight"}, n, Group::norm);
+        op("ffn_norm" + s, "auto_deploy.rms_norm.default", "2x4x8", {"residual" + s, w + "post_attention_layernorm_weight"}, n,
+           Group::norm);
         op("router" + s, "trtllm.router_gemm_op.default", "8x4", {"ffn_norm" + s, w + "mlp_gate_weight"}, n, Group::moe, "moe_router");
         op("shared" + s, "auto_deploy.swiglu_mlp.default", "2x4x8", {"ffn_norm" + s, w + "mlp_shared_experts_up_weight"}, n, Group::mlp,
            "shared_experts");

@@ -38,7 +38,8 @@ using Options = std::vector<std::pair<std::string, OptionValue>>;
 std::unique_ptr<Stage> renderer(const std::string& stage, const Options& options = {});
 
 /// Runs the stage and returns its context.
-std::unique_ptr<RecordingContext> rendered(const std::string& stage, const Sample& sample, const Options& options = {}, bool with_trace = true);
+std::unique_ptr<RecordingContext> rendered(const std::string& stage, const Sample& sample, const Options& options = {},
+                                           bool with_trace = true);
 
 /// The code of the error that `run` ends with; empty if it ends well.
 template <class Run>

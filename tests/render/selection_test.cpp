@@ -54,8 +54,9 @@ TEST_CASE("names of other renderers' formats are let pass, unknown ones are not"
     CHECK(rendered("render.json", sample, dots)->files.size() == 2);
     for (const char* stage : {"render.json", "render.dot", "render.table"}) {
         auto context = sample.context();
-        CHECK(failure([&] { renderer(stage, {{"formats", std::vector<std::string>{"jpeg"}}})->run(*context); }) ==
-              "ADP-RND-007: no renderer has a format \"jpeg\"");
+        CHECK(failure([&] {
+                  renderer(stage, {{"formats", std::vector<std::string>{"jpeg"}}})->run(*context);
+              }) == "ADP-RND-007: no renderer has a format \"jpeg\"");
     }
 }
 

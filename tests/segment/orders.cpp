@@ -4,14 +4,12 @@ namespace orders {
 
 namespace {
 
-const char* const rms_norm =
-    "void flashinfer::norm::FusedAddRMSNormKernel<8u, __nv_bfloat16>(__nv_bfloat16*, __nv_bfloat16*)";
+const char* const rms_norm = "void flashinfer::norm::FusedAddRMSNormKernel<8u, __nv_bfloat16>(__nv_bfloat16*, __nv_bfloat16*)";
 const char* const qkv_gemm = "nvjet_tst_64x8_64x16_4x1_v_bz_TNT";
 const char* const out_gemm = "nvjet_tst_128x8_64x12_2x1_v_bz_splitK_TNT";
 const char* const rope = "void flashinfer::BatchQKApplyRotaryPosIdsCosSinCacheHeadParallelismKernel<true, 64u>(long)";
 const char* const attention = "fmhaSm100fKernel_QkvBfloat16OBfloat16H128PagedKvCausalP64VarSeqQ8Kv128";
-const char* const silu =
-    "void flashinfer::activation::act_and_mul_kernel<__nv_bfloat16, silu>(__nv_bfloat16*, __nv_bfloat16 const*, int)";
+const char* const silu = "void flashinfer::activation::act_and_mul_kernel<__nv_bfloat16, silu>(__nv_bfloat16*, __nv_bfloat16 const*, int)";
 const char* const store_cache = "void store_kvcache<128ul, true>(StoreKVCacheParams)";
 const char* const topk = "void tensorrt_llm::kernels::deepseek_v3_topk_kernel<float, 256, 8>(float*)";
 const char* const grouped_gemm = "void tensorrt_llm::kernels::cutlass_kernels::moe_gemm_grouped<128, 16>(int)";
@@ -21,17 +19,14 @@ const char* const convolution = "causal_conv1d_update_kernel";
 }  // namespace
 
 Names dense_layer() {
-    return {rms_norm, qkv_gemm, rope, store_cache, attention, out_gemm, rms_norm, "nvjet_tst_256x16_64x6_4x1_v_bz_TNT",
-            silu,     out_gemm};
+    return {rms_norm, qkv_gemm, rope, store_cache, attention, out_gemm, rms_norm, "nvjet_tst_256x16_64x6_4x1_v_bz_TNT", silu, out_gemm};
 }
 Names moe_layer() {
-    return {rms_norm,  qkv_gemm,     rope,     store_cache,
-            attention, out_gemm,     rms_norm, "nvjet_tst_64x32_64x4_1x1_h_bz_TNT",
-            topk,      grouped_gemm, silu,     grouped_gemm};
+    return {rms_norm, qkv_gemm,     rope, store_cache, attention, out_gemm, rms_norm, "nvjet_tst_64x32_64x4_1x1_h_bz_TNT",
+            topk,     grouped_gemm, silu, grouped_gemm};
 }
 Names linear_attention_layer() {
-    return {rms_norm, qkv_gemm, convolution, delta_rule, out_gemm, rms_norm, "nvjet_tst_256x16_64x6_4x1_v_bz_TNT",
-            silu,     out_gemm};
+    return {rms_norm, qkv_gemm, convolution, delta_rule, out_gemm, rms_norm, "nvjet_tst_256x16_64x6_4x1_v_bz_TNT", silu, out_gemm};
 }
 Names state_space_layer() {
     return {rms_norm, qkv_gemm, convolution, "void silu_kernel_cuda(int)", "selective_scan_update_kernel", out_gemm};
@@ -62,8 +57,8 @@ Order model(const std::vector<Names>& layers) {
     Order order;
     order.outside({"void at::native::indexSelectSmallIndex<c10::BFloat16, long, unsigned int, 2, 2, -2>(int)"});
     for (const Names& names : layers) order.layers(names);
-    return order.outside({rms_norm, "nvjet_tst_128x16_64x9_2x1_v_bz_TNN",
-                          "void at::native::reduce_kernel<512, 1, at::native::ArgMaxOps<float>>(int)"});
+    return order.outside(
+        {rms_norm, "nvjet_tst_128x16_64x9_2x1_v_bz_TNN", "void at::native::reduce_kernel<512, 1, at::native::ArgMaxOps<float>>(int)"});
 }
 
 Found found_in(const Names& kernels) {

@@ -13,8 +13,7 @@ namespace {
 void check_whole(const Order& order) {
     const Found found = found_in(order.kernels);
     REQUIRE(found.any);
-    CHECK(*std::max_element(found.layer.begin(), found.layer.end()) ==
-          *std::max_element(order.layer.begin(), order.layer.end()));
+    CHECK(*std::max_element(found.layer.begin(), found.layer.end()) == *std::max_element(order.layer.begin(), order.layer.end()));
     CHECK(agreement(order, found) == 1.0);
 }
 
@@ -55,16 +54,13 @@ TEST_CASE("a single dense layer first, then experts") {
 }
 
 TEST_CASE("three layers of linear attention to one of full attention") {
-    const auto order = model(
-        repeated(24, {linear_attention_layer(), linear_attention_layer(), linear_attention_layer(), dense_layer()}));
+    const auto order = model(repeated(24, {linear_attention_layer(), linear_attention_layer(), linear_attention_layer(), dense_layer()}));
     check_whole(order);
     CHECK(found_in(order.kernels).kind[3] == found_in(order.kernels).kind[7]);
     CHECK(found_in(order.kernels).kind[2] != found_in(order.kernels).kind[3]);
 }
 
-TEST_CASE("sliding and global attention take turns") {
-    check_whole(model(repeated(26, {sliding_layer(), dense_layer()})));
-}
+TEST_CASE("sliding and global attention take turns") { check_whole(model(repeated(26, {sliding_layer(), dense_layer()}))); }
 
 TEST_CASE("a first layer whose norm has no residual sum yet") {
     Order order = model(repeated(16, {dense_layer()}));
@@ -138,8 +134,7 @@ TEST_CASE("layers of one block each") {
     const Names network(whole.begin() + 6, whole.end());
     const Names mamba = state_space_layer();
     std::vector<Names> layers;
-    for (const char kind : std::string{"mfmfmafmfmfmafmfmf"})
-        layers.push_back(kind == 'm' ? mamba : kind == 'a' ? attention : network);
+    for (const char kind : std::string{"mfmfmafmfmfmafmfmf"}) layers.push_back(kind == 'm' ? mamba : kind == 'a' ? attention : network);
     check_whole(model(layers));
 }
 
@@ -167,8 +162,7 @@ TEST_CASE("a second stack whose first layer looks something up") {
     // An encoder and a decoder; the first layer of each also makes a position bias out of an embedding.
     const std::string gather = "void at::native::vectorized_gather_kernel<16, long>(char*)";
     const auto first_of = [&](Names names) {
-        const Names bias{"arange_kernel", "void abs_kernel_cuda(int)", "void log_kernel_cuda(int)", gather,
-                         "void add_kernel_bias(int)"};
+        const Names bias{"arange_kernel", "void abs_kernel_cuda(int)", "void log_kernel_cuda(int)", gather, "void add_kernel_bias(int)"};
         names.insert(names.begin() + 2, bias.begin(), bias.end());
         return names;
     };

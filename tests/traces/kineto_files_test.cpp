@@ -27,13 +27,13 @@ Trace read(std::string_view content, std::size_t chunk_size = 256 * 1024) {
 }
 
 std::string gpu_event(const std::string& category, const std::string& times, const std::string& args = "\"correlation\": 1") {
-    return R"({"ph": "X", "cat": ")" + category + R"(", "name": "k", "pid": 0, "tid": 7, )" + times + R"(, "args": {"device": 0, "stream": 7, )" +
-           args + "}}";
+    return R"({"ph": "X", "cat": ")" + category + R"(", "name": "k", "pid": 0, "tid": 7, )" + times +
+           R"(, "args": {"device": 0, "stream": 7, )" + args + "}}";
 }
 
 std::string call(const std::string& pid, std::uint64_t correlation) {
-    return R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": )" + pid + R"(, "tid": 1, "ts": 1, "dur": 1, "args": {"correlation": )" +
-           std::to_string(correlation) + "}}";
+    return R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": )" + pid +
+           R"(, "tid": 1, "ts": 1, "dur": 1, "args": {"correlation": )" + std::to_string(correlation) + "}}";
 }
 
 std::string list(const std::vector<std::string>& events) {
@@ -113,7 +113,8 @@ void check_columns(const Trace& trace) {
     REQUIRE(a.source.size() == a.size());
     REQUIRE((a.external.empty() || a.external.size() == a.size()));
     REQUIRE((a.device.empty() || a.device.size() == a.size()));
-    for (std::size_t i = 0; i < a.size(); ++i) REQUIRE((a.start[i] <= a.end[i] && a.process[i] < std::max<std::size_t>(trace.processes.size(), 1)));
+    for (std::size_t i = 0; i < a.size(); ++i)
+        REQUIRE((a.start[i] <= a.end[i] && a.process[i] < std::max<std::size_t>(trace.processes.size(), 1)));
 }
 
 }  // namespace
@@ -185,11 +186,15 @@ TEST_CASE("which Python frames are kept is an option") {
 
 TEST_CASE("what operators were called with is read if asked for, in chunks of any size") {
     const auto op = [](int external, const std::string& shapes, const std::string& more) {
-        return R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 3, "tid": 1, "ts": 1.5, "dur": 2, "args": {"External id": )" + std::to_string(external) +
-               R"(, "Concrete Inputs": ["", "]"], "Input type": ["c10::BFloat16", "Scalar"], "Input Strides": [[64, 1], []], "Input Dims": )" + shapes + more + "}}";
+        return R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 3, "tid": 1, "ts": 1.5, "dur": 2, "args": {"External id": )" +
+               std::to_string(external) +
+               R"(, "Concrete Inputs": ["", "]"], "Input type": ["c10::BFloat16", "Scalar"], "Input Strides": [[64, 1], []], "Input Dims": )" +
+               shapes + more + "}}";
     };
-    const std::string user = R"({"ph": "X", "cat": "user_annotation", "name": "step", "pid": 3, "tid": 1, "ts": 1, "dur": 9, "args": {"Input Dims": [[1]]}})";
-    const std::string text = object({op(1, "[[16, 64], []]", ""), op(2, "[[8, 64], []]", ""), user, op(3, "[]", R"(, "Call stack": "a.py(3): f;b.py(4): g")")});
+    const std::string user =
+        R"({"ph": "X", "cat": "user_annotation", "name": "step", "pid": 3, "tid": 1, "ts": 1, "dur": 9, "args": {"Input Dims": [[1]]}})";
+    const std::string text = object(
+        {op(1, "[[16, 64], []]", ""), op(2, "[[8, 64], []]", ""), user, op(3, "[]", R"(, "Call stack": "a.py(3): f;b.py(4): g")")});
     const TemporaryFile file(text);
     for (const std::size_t size : {1, 7, 64, 100000}) {
         CAPTURE(size);
@@ -214,8 +219,9 @@ TEST_CASE("what operators were called with is read if asked for, in chunks of an
 }
 
 TEST_CASE("a device's limits are read, and one of a nonsense value is not known") {
-    const Trace trace = read(object({}, R"("deviceProperties": [{"id": 0, "name": "GPU", "computeMajor": 9, "computeMinor": 0, "warpSize": 32,)"
-                                        R"( "maxThreadsPerMultiprocessor": 2048, "regsPerMultiprocessor": -3, "sharedMemPerMultiprocessor": 233472}], )"));
+    const Trace trace = read(
+        object({}, R"("deviceProperties": [{"id": 0, "name": "GPU", "computeMajor": 9, "computeMinor": 0, "warpSize": 32,)"
+                   R"( "maxThreadsPerMultiprocessor": 2048, "regsPerMultiprocessor": -3, "sharedMemPerMultiprocessor": 233472}], )"));
     REQUIRE(trace.devices.size() == 1);
     const Device& device = trace.devices[0];
     CHECK(device.compute_major == 9);
@@ -358,7 +364,9 @@ TEST_CASE("CUPTI's packed ids give the graph where no graph id stands") {
 TEST_CASE("what standard JSON forbids is read all the same") {
     const std::string control = gpu_event("kernel", "\"ts\": 40, \"dur\": 1") + "\x01";
     const Trace trace = read("\xef\xbb\xbf [" + one + ",, " + two + ",\n" +
-                             R"({"ph": "X", "cat": "kernel", "name": "tab)" "\t\x01\n" R"( end", "ts": 40.5, "dur": 1, "dur": 2, "args": {"a": NaN, "b": -Infinity, "stream": 3, "stream": 4,}},)" +
+                             R"({"ph": "X", "cat": "kernel", "name": "tab)"
+                             "\t\x01\n"
+                             R"( end", "ts": 40.5, "dur": 1, "dur": 2, "args": {"a": NaN, "b": -Infinity, "stream": 3, "stream": 4,}},)" +
                              "\n]");
     check_columns(trace);
     CHECK(codes(trace) == Codes{});
@@ -369,8 +377,11 @@ TEST_CASE("what standard JSON forbids is read all the same") {
 }
 
 TEST_CASE("keys may come in any order and members in any place") {
-    const Trace trace = read(R"({"traceEvents": [{"args": {"stream": 5, "grid": [1,2,3]}, "dur": 1.5, "ts": 2, "name": "k", "cat": "kernel", "ph": "X", "pid": 3}],
-        "huge": ")" + std::string(100000, 'x') + R"(", "deviceProperties": [{"name": "late", "id": 3}], "traceEvents": [)" + two + "]}", 777);
+    const Trace trace = read(
+        R"({"traceEvents": [{"args": {"stream": 5, "grid": [1,2,3]}, "dur": 1.5, "ts": 2, "name": "k", "cat": "kernel", "ph": "X", "pid": 3}],
+        "huge": ")" +
+            std::string(100000, 'x') + R"(", "deviceProperties": [{"name": "late", "id": 3}], "traceEvents": [)" + two + "]}",
+        777);
     check_columns(trace);
     REQUIRE(trace.kernels.size() == 2);
     CHECK(trace.kernels.stream[0] == 5);
@@ -386,7 +397,8 @@ TEST_CASE("no event lasts a day, or lies centuries away") {
     }));
     check_columns(trace);
     CHECK(codes(trace) == Codes{"ADP-KIN-026", "ADP-KIN-027"});
-    CHECK(trace.limits[1].message == "1 event without a valid duration taken as 0 ns: 0 missing or unreadable, 0 negative, 1 longer than a day");
+    CHECK(trace.limits[1].message ==
+          "1 event without a valid duration taken as 0 ns: 0 missing or unreadable, 0 negative, 1 longer than a day");
     CHECK(trace.kernels.end == std::vector<Nanoseconds>{1500 + longest_duration, 2500});
 }
 
@@ -448,8 +460,8 @@ TEST_CASE("an event of absurd size is left out without being held in memory") {
 
 TEST_CASE("kernels of a file merged from ranks stay with their own processes") {
     const auto event = [](const char* pid, int correlation) {
-        return std::string(R"({"ph": "X", "cat": "kernel", "name": "k", "pid": ")") + pid + R"(", "tid": 7, "ts": 5.5, "dur": 1, "args": {"correlation": )" +
-               std::to_string(correlation) + "}}";
+        return std::string(R"({"ph": "X", "cat": "kernel", "name": "k", "pid": ")") + pid +
+               R"(", "tid": 7, "ts": 5.5, "dur": 1, "args": {"correlation": )" + std::to_string(correlation) + "}}";
     };
     const Trace trace = read(list({call("\"[TP00] 42\"", 1), call("\"[TP01] 42\"", 1), event("[TP00] 0", 1), event("[TP01] 1", 1)}));
     check_columns(trace);
@@ -459,13 +471,16 @@ TEST_CASE("kernels of a file merged from ranks stay with their own processes") {
     CHECK(trace.processes[1].pid == 42);
 
     // Two processes without such a mark: the correlation id tells them apart.
-    const Trace two_pids = read(list({call("42", 1), call("42", 2), call("43", 3), gpu_event("kernel", R"("ts": 1.5, "dur": 1)", "\"correlation\": 3"),
-                                      gpu_event("kernel", R"("ts": 3, "dur": 1)", "\"correlation\": 2")}));
+    const Trace two_pids = read(
+        list({call("42", 1), call("42", 2), call("43", 3), gpu_event("kernel", R"("ts": 1.5, "dur": 1)", "\"correlation\": 3"),
+              gpu_event("kernel", R"("ts": 3, "dur": 1)", "\"correlation\": 2")}));
     CHECK(two_pids.kernels.process == std::vector<std::uint16_t>{1, 0});
 }
 
 TEST_CASE("Python frames that the profiler gave process 0 belong to the one process there is") {
-    const Trace trace = read(list({R"({"ph": "X", "cat": "python_function", "name": "nn.Module: A_0", "pid": 0, "tid": 0, "ts": 1.5, "dur": 1})", call("42", 1), one}));
+    const Trace trace = read(
+        list({R"({"ph": "X", "cat": "python_function", "name": "nn.Module: A_0", "pid": 0, "tid": 0, "ts": 1.5, "dur": 1})", call("42", 1),
+              one}));
     check_columns(trace);
     REQUIRE(trace.processes.size() == 1);
     CHECK(trace.processes[0].pid == 42);
@@ -533,9 +548,10 @@ TEST_CASE("stopping gives what was read so far, and finds no fault with the file
 
 TEST_CASE("texts changed at random are read or refused, and never leave a trace that contradicts itself") {
     std::mt19937 random(20240611);
-    const std::string plain = sample() ;
+    const std::string plain = sample();
     const std::string packed = gzip(plain);
-    const std::string pieces[] = {"{", "}", "[", "]", "\"", "\\", ",", ":", "null", "1e999", "-1", "\0", "{\"ph\": \"X\"", "traceEvents", "\xff", "}, {\""};
+    const std::string pieces[] = {"{",           "}",    "[",     "]", "\"", "\\", ",", ":", "null", "1e999", "-1", "\0", "{\"ph\": \"X\"",
+                                  "traceEvents", "\xff", "}, {\""};
     int refused = 0;
     constexpr int rounds = 4000;
     for (int round = 0; round < rounds; ++round) {
@@ -566,12 +582,15 @@ TEST_CASE("texts changed at random are read or refused, and never leave a trace 
 
 TEST_CASE("events that are read ahead are those that the reader reads itself, and a text that looks like one misleads nobody") {
     // Names hold what looks like the border of two events, and what would be one.
-    const std::string trap = R"({"ph": "X", "cat": "kernel", "name": "}, {\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1}, {\"", "pid": 0, "tid": 7, "ts": 5, "dur": 1, "args": {"stream": 7, "list": [{"a": 1}, {"ph": "X"}, {"b": 2}]}})";
+    const std::string trap =
+        R"({"ph": "X", "cat": "kernel", "name": "}, {\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1}, {\"", "pid": 0, "tid": 7, "ts": 5, "dur": 1, "args": {"stream": 7, "list": [{"a": 1}, {"ph": "X"}, {"b": 2}]}})";
     std::vector<std::string> events;
     std::mt19937 random(3);
     for (int i = 0; i < 3000; ++i) {
         const std::string times = R"("ts": )" + std::to_string(10 * i) + R"(, "dur": )" + std::to_string(random() % 10);
-        events.push_back(random() % 5 == 0 ? trap : random() % 3 == 0 ? R"({"ph": "f", "id": 1, "cat": "ac2g", "name": "ac2g"})" : gpu_event("kernel", times));
+        events.push_back(random() % 5 == 0   ? trap
+                         : random() % 3 == 0 ? R"({"ph": "f", "id": 1, "cat": "ac2g", "name": "ac2g"})"
+                                             : gpu_event("kernel", times));
         if (random() % 50 == 0) events.push_back(R"({"ph": "B", "cat": "kernel", "name": "begin", "ts": 1})");
     }
     const std::string text = object(events);

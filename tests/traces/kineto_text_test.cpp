@@ -132,7 +132,7 @@ TEST_CASE("escapes are resolved, what is none stays as it stands") {
 TEST_CASE("texts come out as valid UTF-8") {
     CHECK(decoded("caf\xc3\xa9") == "café");
     CHECK(decoded("\xff\x80") == "\uFFFD\uFFFD");
-    CHECK(decoded("\xc0\xaf") == "\uFFFD\uFFFD");          // overlong
+    CHECK(decoded("\xc0\xaf") == "\uFFFD\uFFFD");            // overlong
     CHECK(decoded("\xed\xa0\x80") == "\uFFFD\uFFFD\uFFFD");  // half a surrogate pair
     CHECK(decoded(R"(\ud83d alone)") == "\uFFFD alone");
     CHECK(decoded("cut \xe2\x82") == "cut \uFFFD\uFFFD");

@@ -111,8 +111,9 @@ const char* const table = "CREATE TABLE t (a INTEGER, b INTEGER NOT NULL DEFAULT
 TEST_CASE("nsys pages: integers of every length, as SQLite reads them, in pages of every size") {
     for (const int page_size : {512, 1024, 4096, 65536}) {
         CAPTURE(page_size);
-        const MadeDatabase made("PRAGMA page_size = " + std::to_string(page_size) + "; CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, name TEXT);" +
-                                insert_rows(3000, 3, 1) + "DELETE FROM t WHERE a % 5 = 0;");
+        const MadeDatabase made("PRAGMA page_size = " + std::to_string(page_size) +
+                                "; CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, name TEXT);" + insert_rows(3000, 3, 1) +
+                                "DELETE FROM t WHERE a % 5 = 0;");
         Rows rows;
         REQUIRE(rows_of_pages(made.path(), 3, rows));
         CHECK(rows == rows_of_sqlite(made.path(), "a, b, c", 3));
@@ -121,8 +122,8 @@ TEST_CASE("nsys pages: integers of every length, as SQLite reads them, in pages 
 }
 
 TEST_CASE("nsys pages: parts hold all rows, each in its own range of ids") {
-    const MadeDatabase made("PRAGMA page_size = 512; CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, name TEXT);" + insert_rows(3000, 1, 2) +
-                            "DELETE FROM t WHERE a % 5 = 0;");
+    const MadeDatabase made("PRAGMA page_size = 512; CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, name TEXT);" +
+                            insert_rows(3000, 1, 2) + "DELETE FROM t WHERE a % 5 = 0;");
     const Rows all = rows_of_sqlite(made.path(), "a", 1);
     const auto pages = pages_of(made.path(), 1);
     REQUIRE(pages);
@@ -160,7 +161,8 @@ TEST_CASE("nsys pages: no place is kept for row ids that far more rows would nee
 }
 
 TEST_CASE("nsys pages: a row id that does not belong where it stands is not believed") {
-    const MadeDatabase made("PRAGMA page_size = 512; CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, name TEXT);" + insert_rows(400, 1, 5));
+    const MadeDatabase made("PRAGMA page_size = 512; CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, name TEXT);" +
+                            insert_rows(400, 1, 5));
     const std::string whole = content_of(made.path());
     std::mt19937 random(6);
     std::size_t changed = 0;
@@ -180,9 +182,10 @@ TEST_CASE("nsys pages: a row id that does not belong where it stands is not beli
 }
 
 TEST_CASE("nsys pages: the smallest and the largest numbers, and the two that take no room") {
-    const MadeDatabase made(std::string(table) + "INSERT INTO t VALUES (-9223372036854775808, 9223372036854775807, -1), (0, 1, 127), (-128, 32767, -32768), "
-                                                 "(8388607, -8388608, 2147483647), (140737488355327, -140737488355328, 128);"
-                                                 "INSERT INTO t (rowid, a, b, c) VALUES (9223372036854775807, 1, 2, 3), (-9223372036854775808, 4, 5, 6);");
+    const MadeDatabase made(std::string(table) +
+                            "INSERT INTO t VALUES (-9223372036854775808, 9223372036854775807, -1), (0, 1, 127), (-128, 32767, -32768), "
+                            "(8388607, -8388608, 2147483647), (140737488355327, -140737488355328, 128);"
+                            "INSERT INTO t (rowid, a, b, c) VALUES (9223372036854775807, 1, 2, 3), (-9223372036854775808, 4, 5, 6);");
     Rows rows;
     REQUIRE(rows_of_pages(made.path(), 3, rows));
     CHECK(rows == rows_of_sqlite(made.path(), "a, b, c", 3));
@@ -213,31 +216,40 @@ TEST_CASE("nsys tables: the same rows, whoever reads them") {
         CHECK_FALSE(table_rows.has(1));
         Rows rows;
         table_rows.read([&] { rows.clear(); },
-                        [&](const auto& row) { rows.push_back({row.row_id(), row.integer(0), row.integer(1), row.integer(2)}); });
+                        [&](const auto& row) {
+                            rows.push_back({row.row_id(), row.integer(0), row.integer(1), row.integer(2)});
+                        });
         return rows;
     };
     const std::string some = "INSERT INTO t (rowid, a, b, c) VALUES (5, 1, 2, 3), (9, NULL, 5, 6);";
     const Rows wanted{{5, 3, -1, 1}, {9, 6, -1, 0}};
     CHECK(read(MadeDatabase(table + some)) == wanted);
     // By SQLite: a number written as text, a column that is another word for the row id, columns that are computed or were added later.
-    CHECK(read(MadeDatabase(std::string("CREATE TABLE t (a, b, c);") + "INSERT INTO t (rowid, a, b, c) VALUES (5, '1', 2, 3), (9, NULL, 5, '6');")) == wanted);
+    CHECK(read(MadeDatabase(std::string("CREATE TABLE t (a, b, c);") +
+                            "INSERT INTO t (rowid, a, b, c) VALUES (5, '1', 2, 3), (9, NULL, 5, '6');")) == wanted);
     CHECK(read(MadeDatabase("CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, k INTEGER PRIMARY KEY);" + some)) == wanted);
     CHECK(read(MadeDatabase("CREATE TABLE t (a INTEGER, x AS (a + 1), b INTEGER, c INTEGER);" + some)) == wanted);
-    CHECK(read(MadeDatabase("CREATE TABLE t (a INTEGER, b INTEGER); INSERT INTO t (rowid, a, b) VALUES (5, 1, 2); ALTER TABLE t ADD COLUMN c INTEGER DEFAULT 3;"
+    CHECK(read(MadeDatabase("CREATE TABLE t (a INTEGER, b INTEGER); INSERT INTO t (rowid, a, b) VALUES (5, 1, 2); ALTER TABLE t ADD COLUMN "
+                            "c INTEGER DEFAULT 3;"
                             "INSERT INTO t (rowid, a, b, c) VALUES (9, NULL, 5, 6)")) == wanted);
     const MadeDatabase key("CREATE TABLE t (c INTEGER, a INTEGER PRIMARY KEY); INSERT INTO t VALUES (3, 1), (6, 2)");
     CHECK(read(key) == Rows{{1, 3, -1, 1}, {2, 6, -1, 2}});
     // Names in other letters, a column called rowid, and rows that have no ids.
     CHECK(read(MadeDatabase("CREATE TABLE T (A INTEGER, B INTEGER, C INTEGER);" + some)) == wanted);
-    CHECK(read(MadeDatabase("CREATE TABLE t (rowid INTEGER, a INTEGER, c INTEGER); INSERT INTO t (_rowid_, rowid, a, c) VALUES (5, 8, 1, 3), (9, 8, NULL, 6)")) ==
-          wanted);
+    CHECK(read(MadeDatabase("CREATE TABLE t (rowid INTEGER, a INTEGER, c INTEGER); INSERT INTO t (_rowid_, rowid, a, c) VALUES (5, 8, 1, "
+                            "3), (9, 8, NULL, 6)")) == wanted);
     const Rows counted{{1, 3, -1, 1}, {2, 6, -1, 0}};
-    CHECK(read(MadeDatabase("CREATE TABLE u (a, b, c); INSERT INTO u VALUES (1, 2, 3), (NULL, 5, 6); CREATE VIEW t AS SELECT * FROM u")) == counted);
-    CHECK(read(MadeDatabase("CREATE TABLE t (k INTEGER PRIMARY KEY, a INTEGER, c INTEGER) WITHOUT ROWID; INSERT INTO t VALUES (4, 1, 3), (6, NULL, 6)")) == counted);
+    CHECK(read(MadeDatabase("CREATE TABLE u (a, b, c); INSERT INTO u VALUES (1, 2, 3), (NULL, 5, 6); CREATE VIEW t AS SELECT * FROM u")) ==
+          counted);
+    CHECK(
+        read(MadeDatabase(
+            "CREATE TABLE t (k INTEGER PRIMARY KEY, a INTEGER, c INTEGER) WITHOUT ROWID; INSERT INTO t VALUES (4, 1, 3), (6, NULL, 6)")) ==
+        counted);
 }
 
 TEST_CASE("nsys pages: no damage does harm, and what is read in spite of it is in order") {
-    const MadeDatabase made("PRAGMA page_size = 512; CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, name TEXT);" + insert_rows(400, 1, 3));
+    const MadeDatabase made("PRAGMA page_size = 512; CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, name TEXT);" +
+                            insert_rows(400, 1, 3));
     const std::string whole = content_of(made.path());
     std::mt19937 random(4);
     for (int round = 0; round < 500; ++round) {

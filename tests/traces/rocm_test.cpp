@@ -113,7 +113,9 @@ private:
 }  // namespace
 
 TEST_CASE("CSV fields may be quoted, hold commas, quotes and line breaks") {
-    const std::string text = "\xef\xbb\xbf" "a,\"b\",c\r\n1,\"x, \"\"y\"\"\nz\",3\r\n\n4,5\n\"open";
+    const std::string text =
+        "\xef\xbb\xbf"
+        "a,\"b\",c\r\n1,\"x, \"\"y\"\"\nz\",3\r\n\n4,5\n\"open";
     rocm::CsvTable table(text);
     CHECK(table.names() == std::vector<std::string>{"a", "b", "c"});
     CHECK(table.column("c") == 2);
@@ -153,12 +155,15 @@ TEST_CASE("what lies beside a kernel trace is read with it") {
     std::filesystem::create_directory(folder);
     const auto write = [&](const char* name, const std::string& text) { std::ofstream(folder / name) << text; };
     write("1_kernel_trace.csv", csv_header + csv_row);
-    write("1_memory_copy_trace.csv", "Kind,Direction,Source_Agent_Id,Destination_Agent_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n"
-                                     "MEMORY_COPY,MEMORY_COPY_HOST_TO_DEVICE,Agent 0,Agent 4,78,2000,2100\n");
-    write("1_hip_api_trace.csv", "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n"
-                                 "HIP_RUNTIME_API,hipGraphLaunch,42,43,77,900,950\n");
-    write("1_marker_api_trace.csv", "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n"
-                                    "MARKER_CORE_API,step 1,42,43,1,850,1600\n");
+    write("1_memory_copy_trace.csv",
+          "Kind,Direction,Source_Agent_Id,Destination_Agent_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n"
+          "MEMORY_COPY,MEMORY_COPY_HOST_TO_DEVICE,Agent 0,Agent 4,78,2000,2100\n");
+    write("1_hip_api_trace.csv",
+          "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n"
+          "HIP_RUNTIME_API,hipGraphLaunch,42,43,77,900,950\n");
+    write("1_marker_api_trace.csv",
+          "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n"
+          "MARKER_CORE_API,step 1,42,43,1,850,1600\n");
     const Trace trace = rocm::read_rocprof_csv(folder / "1_kernel_trace.csv");
     std::filesystem::remove_all(folder);
     REQUIRE(trace.kernels.size() == 2);
@@ -255,8 +260,8 @@ TEST_CASE("rocpd of 2026: ids of HIP graphs") {
 }
 
 TEST_CASE("rocpd: what is no such database is refused, what is empty says so") {
-    CHECK(rocm_codes(rocm::read_rocpd(RocpdFile("DELETE FROM dispatch_a; DELETE FROM dispatch_b; DELETE FROM rocpd_memory_copy;").path())) ==
-          Codes{"ADP-ROC-005"});
+    CHECK(rocm_codes(rocm::read_rocpd(
+              RocpdFile("DELETE FROM dispatch_a; DELETE FROM dispatch_b; DELETE FROM rocpd_memory_copy;").path())) == Codes{"ADP-ROC-005"});
     CHECK(rocm_codes(rocm::read_rocpd(RocpdFile("UPDATE dispatch_a SET \"end\" = 5;").path())) == Codes{"ADP-ROC-004"});
     const RocpdFile other("DROP VIEW rocpd_kernel_dispatch;");
     CHECK(error_of([&] { rocm::read_rocpd(other.path()); }) == "ADP-ROC-001");
@@ -283,7 +288,8 @@ TEST_CASE("rocpd databases changed at random are read or refused") {
     const std::string text = bytes_of(file.path());
     for (int round = 0; round < 300; ++round) {
         std::string changed = text;
-        for (auto changes = random() % 20 + 1; changes > 0; --changes) changed[100 + random() % (changed.size() - 100)] = static_cast<char>(random());
+        for (auto changes = random() % 20 + 1; changes > 0; --changes)
+            changed[100 + random() % (changed.size() - 100)] = static_cast<char>(random());
         const std::string code = error_of([&] {
             const TemporaryFile damaged(changed);
             const Trace trace = rocm::read_rocpd(damaged.path());

@@ -79,16 +79,26 @@ void print_kernels(const Trace& trace) {
 void print_host(const Trace& trace) {
     const Launches& l = trace.launches;
     for (std::size_t i = 0; i < l.size(); ++i) {
-        const Json row{{"table", "launch"},         {"start", l.start[i]},     {"end", l.end[i]},
-                       {"name", text(trace, l.name, i)}, {"process", l.process[i]}, {"thread", l.thread[i]},
+        const Json row{{"table", "launch"},
+                       {"start", l.start[i]},
+                       {"end", l.end[i]},
+                       {"name", text(trace, l.name, i)},
+                       {"process", l.process[i]},
+                       {"thread", l.thread[i]},
                        {"correlation", cell(l.correlation, i)}};
         std::cout << row.dump() << '\n';
     }
     const Annotations& a = trace.annotations;
     for (std::size_t i = 0; i < a.size(); ++i) {
-        const Json row{{"table", "annotation"},     {"start", a.start[i]},     {"end", a.end[i]},
-                       {"name", text(trace, a.name, i)}, {"process", a.process[i]}, {"thread", a.thread[i]},
-                       {"source", static_cast<int>(a.source[i])}, {"external", cell(a.external, i)}, {"device", cell(a.device, i)}};
+        const Json row{{"table", "annotation"},
+                       {"start", a.start[i]},
+                       {"end", a.end[i]},
+                       {"name", text(trace, a.name, i)},
+                       {"process", a.process[i]},
+                       {"thread", a.thread[i]},
+                       {"source", static_cast<int>(a.source[i])},
+                       {"external", cell(a.external, i)},
+                       {"device", cell(a.device, i)}};
         std::cout << row.dump() << '\n';
     }
 }

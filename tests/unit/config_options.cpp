@@ -92,7 +92,8 @@ TEST_CASE("values that do not fit say what was expected and what was found") {
     CHECK(refusal(path, setting({"~/dumps"})).find("ADP-CFG-013") == 0);
     CHECK(refusal(count, setting({"1"}, false, Setting::Shape::list)) == "ADP-CFG-013: option 'count' takes an integer; found a list");
     CHECK(refusal(text_setting, setting({}, false, Setting::Shape::map)) == "ADP-CFG-013: option 'text' takes a text; found a map");
-    CHECK(refusal(text_setting, setting({}, false, Setting::Shape::missing)) == "ADP-CFG-013: option 'text' takes a text; a value is missing");
+    CHECK(refusal(text_setting, setting({}, false, Setting::Shape::missing)) ==
+          "ADP-CFG-013: option 'text' takes a text; a value is missing");
 }
 
 TEST_CASE("the command line writes lists with commas") {
@@ -107,7 +108,8 @@ TEST_CASE("the command line writes lists with commas") {
 }
 
 TEST_CASE("unknown and missing options of a stage") {
-    static constexpr OptionDecl table[] = {option<&Options::count>("count", "How many.", {.required = true}), option<&Options::text>("text", "")};
+    static constexpr OptionDecl table[] = {option<&Options::count>("count", "How many.", {.required = true}),
+                                           option<&Options::text>("text", "")};
     static constexpr StageDecl stage{sizeof(StageDecl), "render.test", "", "", {}, {}, table, nullptr};
     StageConfig config;
     config.stage.text = "render.test";

@@ -173,7 +173,8 @@ TEST_CASE("nearest names") {
 }
 
 TEST_CASE("the command line changes a config") {
-    auto [config, messages] = read("layer: 1\nstages: [{stage: render.dot, with: {fold: shape}}, {stage: render.dot, id: second}, {stage: a.b}]\n");
+    auto [config,
+          messages] = read("layer: 1\nstages: [{stage: render.dot, with: {fold: shape}}, {stage: render.dot, id: second}, {stage: a.b}]\n");
     std::vector<Diagnostic> diagnostics;
     apply_overrides(*config, {{"render.dot.fold=none", "second.title=a.b=c", "a.b.list=[1, 2]"}, "3-4", "/elsewhere"}, diagnostics);
     CHECK(text_of(diagnostics).empty());

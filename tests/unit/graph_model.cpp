@@ -49,8 +49,7 @@ TEST_CASE("inputs come in argument order, and Boost.Graph's algorithms run on th
     CHECK(graph->inputs(c)[0].source == a);
     CHECK(graph->inputs(c)[1].source == b);
     std::vector<VertexId> reversed;
-    boost::topological_sort(*graph, std::back_inserter(reversed),
-                            boost::vertex_index_map(get(boost::vertex_index, *graph)));
+    boost::topological_sort(*graph, std::back_inserter(reversed), boost::vertex_index_map(get(boost::vertex_index, *graph)));
     CHECK(reversed == std::vector<VertexId>{c, b, a});
 }
 

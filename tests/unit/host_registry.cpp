@@ -67,8 +67,8 @@ TEST_CASE("a directory that is not there, or a file that is no plugin, is no tro
 TEST_CASE("what the user named must be there and be a plugin") {
     const test::TemporaryDirectory directory;
     SearchSettings settings;
-    settings.command_line = {"/nowhere/at/all.so", directory.write("text.so", "text"), plugins / "no_section.so", plugins / "wrong_boost.so",
-                             plugins / "toys.so"};
+    settings.command_line = {"/nowhere/at/all.so", directory.write("text.so", "text"), plugins / "no_section.so",
+                             plugins / "wrong_boost.so", plugins / "toys.so"};
     const Registry registry{search_places(settings)};
     CHECK(codes_of(registry.named_problems()) == std::vector<std::string>{"ADP-PLUG-001", "ADP-PLUG-002", "ADP-PLUG-002", "ADP-PLUG-003"});
     CHECK(registry.stage_names() == std::vector<std::string>{"member.toy", "parse.toy", "render.toy"});

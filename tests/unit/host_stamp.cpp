@@ -127,8 +127,8 @@ TEST_CASE("every difference is named, expected beside found") {
         abi.cplusplus = 201703;
     }));
     CHECK(all.size() == 6);
-    CHECK(std::count(all.begin(), all.end(),
-                     "built with Boost 1.81.0, this adpipe uses " + boost_version_text(host_abi().boost_version)) == 1);
+    CHECK(std::count(all.begin(), all.end(), "built with Boost 1.81.0, this adpipe uses " + boost_version_text(host_abi().boost_version)) ==
+          1);
     CHECK(std::count(all.begin(), all.end(), "built as C++17, this adpipe needs C++20") == 1);
     CHECK(std::count(all.begin(), all.end(), "built with debug containers (_GLIBCXX_DEBUG), this adpipe is not") == 1);
 }

@@ -68,8 +68,8 @@ TEST_CASE("the same kernel is the same kernel in every profiler's spelling") {
 }
 
 TEST_CASE("mangled names of 16-bit floats are read with any C++ library") {
-    const KernelName name =
-        KernelNames::built_in().decode("_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256ELi16ELb0ELb0ELb1ELi1EEEvPT0_PT_");
+    const KernelName name = KernelNames::built_in().decode(
+        "_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256ELi16ELb0ELb0ELb1ELi1EEEvPT0_PT_");
     CHECK(name.function == "aiter::add_rmsnorm_quant_kernel");
     CHECK(std::string{name.parameter("fused_add")} == "false");
     CHECK(std::string{name.parameter("dtype")} == "bf16");
@@ -99,8 +99,7 @@ TEST_CASE("an unknown kernel is other, with its name in plain text") {
 TEST_CASE("names that only look alike get no category of another kernel") {
     const KernelNames& names = KernelNames::built_in();
     CHECK(names.decode("void flashinfer::norm::FusedAddRMSNormKernel<8u, __half>(__half*)").category == KernelCategory::norm);
-    CHECK(names.decode("void cutlass::device_kernel<flash::FlashAttnFwdSm90<flash::Mainloop> >(P)").category ==
-          KernelCategory::attention);
+    CHECK(names.decode("void cutlass::device_kernel<flash::FlashAttnFwdSm90<flash::Mainloop> >(P)").category == KernelCategory::attention);
     CHECK(names.decode("build_attention_mask_table(int*)").category == KernelCategory::other);
 }
 
@@ -166,9 +165,9 @@ TEST_CASE("rules of one's own go before those that adpipe ships, and mistakes in
         CHECK(diagnostic.where.line == 4);
         CHECK(diagnostic.message.find("unknown key 'nam'") != std::string::npos);
     }
-    for (const char* text : {"", "[]", "library: [", "library: x\nrules: 3\n", "library: x\nrules:\n  - 7\n",
-                             "library: x\nrules:\n  - rule: a\n    name: b\n    category: gem\n    example: b\n",
-                             "library: x\nlibrary: y\nrules: []\n"}) {
+    for (const char* text :
+         {"", "[]", "library: [", "library: x\nrules: 3\n", "library: x\nrules:\n  - 7\n",
+          "library: x\nrules:\n  - rule: a\n    name: b\n    category: gem\n    example: b\n", "library: x\nlibrary: y\nrules: []\n"}) {
         CAPTURE(text);
         const auto file = write_rules(text);
         CHECK_THROWS_AS(KernelNames{{file}}, Error);
@@ -207,15 +206,16 @@ TEST_CASE("short names that tell kernels apart") {
           Labels{"nvjet_64x16", "nvjet_64x16 (split_k)"});
     CHECK(labels({"nvjet_tst_64x16_64x16_2x1_v_bz_TNT", "nvjet_tst_64x16_64x16_2x1_v_bz_TNN", "nvjet_tss_64x16_64x16_2x1_v_bz_TNN"}) ==
           Labels{"nvjet_64x16 (dtype_out bf16, layout TNT)", "nvjet_64x16 (dtype_out bf16, layout TNN)", "nvjet_64x16 (dtype_out fp32)"});
-    CHECK(labels({"void vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>(int)", "void vectorized_elementwise_kernel<4, AbsFunctor<float>>(int)"}) ==
-          Labels{"elementwise add", "elementwise abs"});
+    CHECK(labels({"void vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>(int)",
+                  "void vectorized_elementwise_kernel<4, AbsFunctor<float>>(int)"}) == Labels{"elementwise add", "elementwise abs"});
     CHECK(labels({"void mine<7, float>(int)", "void mine<7, double>(int)", "other"}) == Labels{"mine (float)", "mine (double)", "other"});
-    const std::vector<std::string> gemms =
-        labels({"void deep_gemm::sm90_fp8_gemm_1d2d_impl<0, 7168, 2048, 1, 64, 128, 128, 128, 128, 128, 4, 128, 128>(int)",
-                "void deep_gemm::sm90_fp8_gemm_1d2d_impl<0, 4096, 7168, 1, 64, 128, 128, 128, 128, 128, 4, 128, 128>(int)"});
+    const std::vector<std::string> gemms = labels(
+        {"void deep_gemm::sm90_fp8_gemm_1d2d_impl<0, 7168, 2048, 1, 64, 128, 128, 128, 128, 128, 4, 128, 128>(int)",
+         "void deep_gemm::sm90_fp8_gemm_1d2d_impl<0, 4096, 7168, 1, 64, 128, 128, 128, 128, 128, 4, 128, 128>(int)"});
     CHECK(gemms.front() == "fp8_gemm_1d2d 128x128x128 (7168x2048x1)");
     CHECK(gemms.back() == "fp8_gemm_1d2d 128x128x128 (4096x7168x1)");
-    CHECK(labels({"Cijk_Alik_Bljk_BBS_BH_MT32x32x256_MI16x16x1_SN_NTA0_NTB0_NTC0_NTD4", "Cijk_Alik_Bljk_BBS_BH_MT32x32x256_MI16x16x1_SN_NTA4_NTB0_NTC0_NTD4"}) ==
+    CHECK(labels({"Cijk_Alik_Bljk_BBS_BH_MT32x32x256_MI16x16x1_SN_NTA0_NTB0_NTC0_NTD4",
+                  "Cijk_Alik_Bljk_BBS_BH_MT32x32x256_MI16x16x1_SN_NTA4_NTB0_NTC0_NTD4"}) ==
           Labels{"Tensile MT32x32x256 (NTA0)", "Tensile MT32x32x256 (NTA4)"});
     CHECK(labels({"void mine<(Kind)1>(int)", "void mine<(Kind)2>(int)"}) == Labels{"mine (Kind 1)", "mine (Kind 2)"});
     CHECK(labels({"same", "same"}) == Labels{"same", "same (another, 2)"});

@@ -15,9 +15,7 @@ std::string module(const std::string& name, const std::string& lines) {
     return "\n" + rule + "\n# GraphModule: " + name + "\n" + rule + "\n\n" + lines;
 }
 
-std::string header(int modules) {
-    return "# Transform: t\n# Stage: s\n# GraphModules found: " + std::to_string(modules) + "\n";
-}
+std::string header(int modules) { return "# Transform: t\n# Stage: s\n# GraphModules found: " + std::to_string(modules) + "\n"; }
 
 /// A dump of one module; lines begin in line 9.
 std::string dump(const std::string& lines) { return header(1) + module("(root)", lines); }
@@ -74,17 +72,24 @@ TEST_CASE("autodeploy: targets") {
 
 TEST_CASE("autodeploy: shapes with brackets, commas, blanks, colons nowhere near") {
     const std::string odd = "s44xs70 + (Mod(16 - (Mod(s70, 16)), 16))x8xMin(16, s70)x(s44//4)";
-    CHECK(show("%x : " + odd + " : torch.float32\n"
-               "%a = aten.pad.default(%x : " + odd + " : torch.float32, [0, 0, 0, mod_1], constant, 0.0) : " + odd + " : torch.float32\n"
-               "%b = aten.split.Tensor(%a : " + odd + " : torch.float32, 2) : (2x4x7168) : (torch.bfloat16)\n"
+    CHECK(show("%x : " + odd +
+               " : torch.float32\n"
+               "%a = aten.pad.default(%x : " +
+               odd + " : torch.float32, [0, 0, 0, mod_1], constant, 0.0) : " + odd +
+               " : torch.float32\n"
+               "%b = aten.split.Tensor(%a : " +
+               odd +
+               " : torch.float32, 2) : (2x4x7168) : (torch.bfloat16)\n"
                "%c = aten.view.default(%b : ? : tuple, [-1]) : (s44//4)x256 : torch.bfloat16\n"
-               "output %c\n") ==
-          "P x : " + odd + " : torch.float32\n"
-          "W mod_1\n"
-          "O a = aten.pad.default : " + odd + " : torch.float32 0<-x 1<-mod_1 1=`0` 1=`0` 1=`0` 2=`constant` 3=`0.0`\n"
-          "O b = aten.split.Tensor : (2x4x7168) : (torch.bfloat16) 0<-a 1=`2`\n"
-          "O c = aten.view.default : (s44//4)x256 : torch.bfloat16 0<-b 1=`[-1]`\n"
-          "R output 0<-c\n");
+               "output %c\n") == "P x : " + odd +
+                                     " : torch.float32\n"
+                                     "W mod_1\n"
+                                     "O a = aten.pad.default : " +
+                                     odd +
+                                     " : torch.float32 0<-x 1<-mod_1 1=`0` 1=`0` 1=`0` 2=`constant` 3=`0.0`\n"
+                                     "O b = aten.split.Tensor : (2x4x7168) : (torch.bfloat16) 0<-a 1=`2`\n"
+                                     "O c = aten.view.default : (s44//4)x256 : torch.bfloat16 0<-b 1=`[-1]`\n"
+                                     "R output 0<-c\n");
 }
 
 TEST_CASE("autodeploy: bare words name vertices inside lists only") {
@@ -148,13 +153,15 @@ TEST_CASE("autodeploy: which module is read") {
         for (const GraphModule& m : graph->modules()) names += m.name + ";";
         return names;
     };
-    const std::string compiled = header(3) + module("piecewise.split_gm", large) + module("monolithic.model", small) + module("x.submod_0", large);
+    const std::string compiled = header(3) + module("piecewise.split_gm", large) + module("monolithic.model", small) +
+                                 module("x.submod_0", large);
     CHECK(name(compiled, "auto") == "monolithic.model;");
     CHECK(name(compiled, "x.submod_0") == "x.submod_0;");
     CHECK(name(compiled, "all") == "piecewise.split_gm;monolithic.model;x.submod_0;");
     const std::string two = header(2) + module("target_model", small) + module("draft_model", large);
     CHECK(name(two, "auto") == "draft_model;");
-    const std::string eagle = header(3) + module("x.big", large + "\n\n\n\n") + module("d.monolithic.model", small) + module("t.monolithic.model", large);
+    const std::string eagle = header(3) + module("x.big", large + "\n\n\n\n") + module("d.monolithic.model", small) +
+                              module("t.monolithic.model", large);
     CHECK(name(eagle, "auto") == "t.monolithic.model;");
 
     const parse::Parsed all = graph_text::read(parser, compiled, "all");
@@ -283,7 +290,8 @@ TEST_CASE("autodeploy: a long line costs no more than its length") {
 }
 
 TEST_CASE("autodeploy: the summary says what was read and why") {
-    CHECK(graph_text::read(parser, dump("%a = f(%w : 2 : torch.int8)\noutput %a\n")).summary == "module (root) (the only one): 1 op, 1 weight");
+    CHECK(graph_text::read(parser, dump("%a = f(%w : 2 : torch.int8)\noutput %a\n")).summary ==
+          "module (root) (the only one): 1 op, 1 weight");
     const std::string small = "%a = f() : 2 : torch.int8\noutput %a\n";
     const std::string two = header(2) + module("a", small) + module("monolithic.model", small);
     CHECK(graph_text::read(parser, two).summary == "module monolithic.model (the whole model of 2): 1 op, 0 weights");

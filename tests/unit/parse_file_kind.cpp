@@ -29,7 +29,8 @@ TEST_CASE("a file's kind is seen in its bytes") {
     CHECK(parse::file_kind("SQLite format 3\0xx"s) == FileKind::sqlite);
     CHECK(parse::file_kind("\x1f\x8b\x08") == FileKind::gzip);
     CHECK(parse::file_kind("PK\x03\x04") == FileKind::zip);
-    CHECK(parse::file_kind("\x7f" "ELF\x02") == FileKind::elf);
+    CHECK(parse::file_kind("\x7f"
+                           "ELF\x02") == FileKind::elf);
     CHECK(parse::file_kind("\xff\xfe#\0 \0"s) == FileKind::utf16);
     CHECK(parse::file_kind("a\0b"s) == FileKind::binary);
     CHECK(parse::file_kind("import os\n") == FileKind::python);
@@ -79,11 +80,13 @@ TEST_CASE("UTF-8 is checked to the letter of the standard") {
         parse::check_encoding(text, findings);
         return findings.errors();
     };
-    for (const std::string good : {"plain", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xef\xbf\xbf", "\xf4\x8f\xbf\xbf", "\xed\x9f\xbf"}) {
+    for (const std::string good :
+         {"plain", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xef\xbf\xbf", "\xf4\x8f\xbf\xbf", "\xed\x9f\xbf"}) {
         CHECK(faults(good) == 0);
         CHECK(faults(std::string(50, 'x') + good) == 0);
     }
-    for (const std::string bad : {"\x80", "\xc0\xaf", "\xc3", "\xc3(", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xf4\x90\x80\x80", "\xff", "\xe2\x82"}) {
+    for (const std::string bad : {"\x80", "\xc0\xaf", "\xc3", "\xc3(", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80",
+                                  "\xf4\x90\x80\x80", "\xff", "\xe2\x82"}) {
         CHECK(faults(bad) == 1);
         CHECK(faults(std::string(50, 'x') + bad + "\n") == 1);
     }

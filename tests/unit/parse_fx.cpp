@@ -18,13 +18,9 @@ std::string graph(const std::string& signature, const std::string& lines) {
     return "class GraphModule(torch.nn.Module):\n    def forward(self, " + signature + "):\n" + lines;
 }
 
-std::string show(const std::string& signature, const std::string& lines) {
-    return graph_text::show(readable, graph(signature, lines));
-}
+std::string show(const std::string& signature, const std::string& lines) { return graph_text::show(readable, graph(signature, lines)); }
 
-std::string faults(const std::string& signature, const std::string& lines) {
-    return graph_text::faults(readable, graph(signature, lines));
-}
+std::string faults(const std::string& signature, const std::string& lines) { return graph_text::faults(readable, graph(signature, lines)); }
 
 }  // namespace
 
@@ -83,18 +79,21 @@ TEST_CASE("fx: every form of an expression") {
 }
 
 TEST_CASE("fx: keywords, objects, higher-order ops") {
-    CHECK(show("x, y",
-               "        a = torch.ops.aten.empty.memory_format([8, 8960], dtype = torch.bfloat16, device = device(type='cuda', index=0))\n"
-               "        b = torch.ops.higher_order.auto_functionalized(torch.ops._C.rms_norm.default, result = a, input = x, epsilon = 1e-06, "
-               "name = 'a, b; c')\n"
-               "        c = torch.ops.higher_order.triton_kernel_wrapper_functional(kernel_idx = 0, grid = [(256, 1, 1)], kwargs = {'in': x, 'out': y})\n"
-               "        return (b, c)\n") ==
-          "P x\n"
-          "P y\n"
-          "O a = aten.empty.memory_format 0=`[8, 8960]` 1=`dtype = torch.bfloat16` 2=`device = device(type='cuda', index=0)`\n"
-          "O b = higher_order.auto_functionalized 1<-a 2<-x 0=`torch.ops._C.rms_norm.default` 3=`epsilon = 1e-06` 4=`name = 'a, b; c'`\n"
-          "O c = higher_order.triton_kernel_wrapper_functional 2<-x 2<-y 0=`kernel_idx = 0` 1=`grid = [(256, 1, 1)]` 2=`'in'` 2=`'out'`\n"
-          "R output 0<-b 1<-c\n");
+    CHECK(
+        show(
+            "x, y",
+            "        a = torch.ops.aten.empty.memory_format([8, 8960], dtype = torch.bfloat16, device = device(type='cuda', index=0))\n"
+            "        b = torch.ops.higher_order.auto_functionalized(torch.ops._C.rms_norm.default, result = a, input = x, epsilon = 1e-06, "
+            "name = 'a, b; c')\n"
+            "        c = torch.ops.higher_order.triton_kernel_wrapper_functional(kernel_idx = 0, grid = [(256, 1, 1)], kwargs = {'in': x, "
+            "'out': y})\n"
+            "        return (b, c)\n") ==
+        "P x\n"
+        "P y\n"
+        "O a = aten.empty.memory_format 0=`[8, 8960]` 1=`dtype = torch.bfloat16` 2=`device = device(type='cuda', index=0)`\n"
+        "O b = higher_order.auto_functionalized 1<-a 2<-x 0=`torch.ops._C.rms_norm.default` 3=`epsilon = 1e-06` 4=`name = 'a, b; c'`\n"
+        "O c = higher_order.triton_kernel_wrapper_functional 2<-x 2<-y 0=`kernel_idx = 0` 1=`grid = [(256, 1, 1)]` 2=`'in'` 2=`'out'`\n"
+        "R output 0<-b 1<-c\n");
 }
 
 TEST_CASE("fx: in-place statements, and second names") {
@@ -116,27 +115,31 @@ TEST_CASE("fx: in-place statements, and second names") {
 }
 
 TEST_CASE("fx: module paths come from comments, up to the next comment") {
-    CHECK(show("x",
-               "        # nn_module_stack: {'L__self__': ('', 'a.B'), 'L__self__layers.0': ('layers.0', \"c.'D\")} # File: f.py:3 in forward, code: x\n"
-               "        a = torch.sin(x)\n        b = torch.sin(a)\n"
-               "        # File: f.py:4 in forward, code: y = \"a\n        c = torch.sin(b)\n"
-               "        # nn_module_stack: {'L__self__': ('', 'a.B')} # No stacktrace found for following nodes\n        d = torch.sin(c)\n"
-               "        # nn_module_stack: {'_empty_nn_module_stack_from_metadata_hook': ('_empty_nn_module_stack_from_metadata_hook', 'x')}\n"
-               "        e = torch.sin(d)\n        return e\n") ==
-          "P x\n"
-          "O a = torch.sin in layers.0 0<-x\n"
-          "O b = torch.sin in layers.0 0<-a\n"
-          "O c = torch.sin 0<-b\n"
-          "O d = torch.sin 0<-c\n"
-          "O e = torch.sin 0<-d\n"
-          "R output 0<-e\n");
+    CHECK(
+        show(
+            "x",
+            "        # nn_module_stack: {'L__self__': ('', 'a.B'), 'L__self__layers.0': ('layers.0', \"c.'D\")} # File: f.py:3 in forward, "
+            "code: x\n"
+            "        a = torch.sin(x)\n        b = torch.sin(a)\n"
+            "        # File: f.py:4 in forward, code: y = \"a\n        c = torch.sin(b)\n"
+            "        # nn_module_stack: {'L__self__': ('', 'a.B')} # No stacktrace found for following nodes\n        d = torch.sin(c)\n"
+            "        # nn_module_stack: {'_empty_nn_module_stack_from_metadata_hook': ('_empty_nn_module_stack_from_metadata_hook', 'x')}\n"
+            "        e = torch.sin(d)\n        return e\n") ==
+        "P x\n"
+        "O a = torch.sin in layers.0 0<-x\n"
+        "O b = torch.sin in layers.0 0<-a\n"
+        "O c = torch.sin 0<-b\n"
+        "O d = torch.sin 0<-c\n"
+        "O e = torch.sin 0<-d\n"
+        "R output 0<-e\n");
 }
 
 TEST_CASE("fx: a signature over several lines, with comments that name weights") {
-    CHECK(graph_text::show(readable, "class <lambda>(torch.nn.Module):\n    def forward(\n        self,\n"
-                                     "        primals_1: \"bf16[8, 8][8, 1]cuda:0\",  # ParamAOTInput(target='layers.0.w')\n"
-                                     "        primals_2: \"bf16[8][1]cuda:0\",  # PlainAOTInput(idx=0)\n"
-                                     "    ):\n        a = torch.ops.aten.mm.default(primals_2, primals_1)\n        return (a,)\n") ==
+    CHECK(graph_text::show(readable,
+                           "class <lambda>(torch.nn.Module):\n    def forward(\n        self,\n"
+                           "        primals_1: \"bf16[8, 8][8, 1]cuda:0\",  # ParamAOTInput(target='layers.0.w')\n"
+                           "        primals_2: \"bf16[8][1]cuda:0\",  # PlainAOTInput(idx=0)\n"
+                           "    ):\n        a = torch.ops.aten.mm.default(primals_2, primals_1)\n        return (a,)\n") ==
           "W primals_1 : 8x8 : torch.bfloat16 in layers.0.w\n"
           "P primals_2 : 8 : torch.bfloat16\n"
           "O a = aten.mm.default 0<-primals_2 1<-primals_1\n"
@@ -156,12 +159,14 @@ TEST_CASE("fx: several classes, classes in classes, and the lines of a log") {
 
     const std::string prefix = "V0606 12:00:00.123000 1 torch/_dynamo/output_graph.py:1353] [0/0] [__graph_code] ";
     std::string log;
-    for (const std::string line : {"TRACED GRAPH", " ===== __compiled_fn_1 =====", " /p/x.py class GraphModule(torch.nn.Module):",
-                                   "    def forward(self, L_x_: \"f32[2]\"):", "        l_x_ = L_x_", "", "         # File: a.py:1 in f, code: x",
-                                   "        a: \"f32[2]\" = torch.sin(l_x_);  l_x_ = None", "        return (a,)", ""}) {
+    for (const std::string line :
+         {"TRACED GRAPH", " ===== __compiled_fn_1 =====", " /p/x.py class GraphModule(torch.nn.Module):",
+          "    def forward(self, L_x_: \"f32[2]\"):", "        l_x_ = L_x_", "", "         # File: a.py:1 in f, code: x",
+          "        a: \"f32[2]\" = torch.sin(l_x_);  l_x_ = None", "        return (a,)", ""}) {
         log += prefix + line + "\n";
     }
-    CHECK(graph_text::show(readable, log + log, "GraphModule#2") == "P L_x_ : 2 : torch.float32\nO a = torch.sin : 2 : torch.float32 0<-L_x_\nR output 0<-a\n");
+    CHECK(graph_text::show(readable, log + log, "GraphModule#2") ==
+          "P L_x_ : 2 : torch.float32\nO a = torch.sin : 2 : torch.float32 0<-L_x_\nR output 0<-a\n");
 }
 
 TEST_CASE("fx: str(ExportedProgram) says in its signature what the weights are") {
@@ -178,15 +183,21 @@ TEST_CASE("fx: str(ExportedProgram) says in its signature what the weights are")
         "P p_x : 2 : torch.int64\n"
         "O e = aten.embedding.default : 2x8 : torch.bfloat16 0<-p_w 1<-p_x\n"
         "R output 0<-e\n";
-    CHECK(graph_text::show(exported, body + "Graph signature: \n    # inputs\n    p_w: PARAMETER target='m.w'\n"
-                                            "    b_m_f: BUFFER target='m.f' persistent=False\n    c_k: CONSTANT_TENSOR target='k'\n"
-                                            "    p_x: USER_INPUT\n    \n    # outputs\n    e: USER_OUTPUT\n    \nRange constraints: {s44: VR[2, int_oo]}\n") == shown);
-    CHECK(graph_text::show(exported, body + "Graph signature: ExportGraphSignature(input_specs=[InputSpec(kind=<InputKind.PARAMETER: 2>, "
-                                            "arg=TensorArgument(name='p_w'), target='m.w', persistent=None), InputSpec(kind=<InputKind.BUFFER: 3>, "
-                                            "arg=TensorArgument(name='b_m_f'), target='m.f', persistent=True), InputSpec(kind=<InputKind.CONSTANT_TENSOR: 4>, "
-                                            "arg=TensorArgument(name='c_k'), target='k', persistent=None), InputSpec(kind=<InputKind.USER_INPUT: 1>, "
-                                            "arg=TensorArgument(name='p_x'), target=None, persistent=None)], output_specs=[OutputSpec(kind=<OutputKind.USER_OUTPUT: 1>, "
-                                            "arg=TensorArgument(name='e'), target=None)])\nRange constraints: {}\n") == shown);
+    CHECK(graph_text::show(
+              exported,
+              body + "Graph signature: \n    # inputs\n    p_w: PARAMETER target='m.w'\n"
+                     "    b_m_f: BUFFER target='m.f' persistent=False\n    c_k: CONSTANT_TENSOR target='k'\n"
+                     "    p_x: USER_INPUT\n    \n    # outputs\n    e: USER_OUTPUT\n    \nRange constraints: {s44: VR[2, int_oo]}\n") ==
+          shown);
+    CHECK(graph_text::show(
+              exported,
+              body + "Graph signature: ExportGraphSignature(input_specs=[InputSpec(kind=<InputKind.PARAMETER: 2>, "
+                     "arg=TensorArgument(name='p_w'), target='m.w', persistent=None), InputSpec(kind=<InputKind.BUFFER: 3>, "
+                     "arg=TensorArgument(name='b_m_f'), target='m.f', persistent=True), InputSpec(kind=<InputKind.CONSTANT_TENSOR: 4>, "
+                     "arg=TensorArgument(name='c_k'), target='k', persistent=None), InputSpec(kind=<InputKind.USER_INPUT: 1>, "
+                     "arg=TensorArgument(name='p_x'), target=None, persistent=None)], "
+                     "output_specs=[OutputSpec(kind=<OutputKind.USER_OUTPUT: 1>, "
+                     "arg=TensorArgument(name='e'), target=None)])\nRange constraints: {}\n") == shown);
     CHECK(graph_text::faults(exported, body) == "ADP-FX-008 the text has no \"Graph signature:\" part, which says what the weights are\n");
 }
 
@@ -198,14 +209,19 @@ TEST_CASE("fx: faults") {
           "ADP-FX-003 4:9 a is defined twice; first in line 3\n");
     CHECK(faults("x", "        hello world\n        return x\n") == "ADP-FX-001 3:9 this statement is not understood: \"hello world\"\n");
     CHECK(faults("x", "        a = x ! x\n        return x\n") == "ADP-FX-001 3:13 this expression is not understood: \"x ! x\"\n");
-    CHECK(faults("x", "        a = torch.sin(x)[0]\n        return x\n") == "ADP-FX-001 3:13 this call is not understood: \"torch.sin(x)[0]\"\n");
-    CHECK(faults("x", "        a = torch.sin(x\n        return x\n") == "ADP-FX-002 3:22 this bracket or quote is never closed; the text is cut off\n");
-    CHECK(faults("x", "        a = torch.sin('x)\n        return x\n") == "ADP-FX-002 3:22 this bracket or quote is never closed; the text is cut off\n");
+    CHECK(faults("x", "        a = torch.sin(x)[0]\n        return x\n") ==
+          "ADP-FX-001 3:13 this call is not understood: \"torch.sin(x)[0]\"\n");
+    CHECK(faults("x", "        a = torch.sin(x\n        return x\n") ==
+          "ADP-FX-002 3:22 this bracket or quote is never closed; the text is cut off\n");
+    CHECK(faults("x", "        a = torch.sin('x)\n        return x\n") ==
+          "ADP-FX-002 3:22 this bracket or quote is never closed; the text is cut off\n");
     CHECK(faults("x", "        a = torch.sin(x)\n") == "ADP-FX-005 1:1 module (root) has no return: the text is cut off\n");
     CHECK(faults("x", "        return x\n        a = torch.sin(x)\n") ==
           "ADP-FX-009 4:9 (no error) text after the return of module (root) is not read\n");
-    CHECK(graph_text::faults(readable, "class A(torch.nn.Module):\n    x = 1\n") == "ADP-FX-001 2:5 \"def forward(self, …):\" is wanted here: \"x = 1\"\n");
-    CHECK(graph_text::faults(readable, "class A(torch.nn.Module):\n") == "ADP-FX-005 1:1 module (root) has no return: the text is cut off\n");
+    CHECK(graph_text::faults(readable, "class A(torch.nn.Module):\n    x = 1\n") ==
+          "ADP-FX-001 2:5 \"def forward(self, …):\" is wanted here: \"x = 1\"\n");
+    CHECK(graph_text::faults(readable, "class A(torch.nn.Module):\n") ==
+          "ADP-FX-005 1:1 module (root) has no return: the text is cut off\n");
     CHECK(graph_text::faults(readable, "class A(torch.nn.Module):\n    def forward(self):\n        return ()\n") ==
           "ADP-FX-006 1:1 (no error) module (root) holds no op and takes no argument\n");
     CHECK(graph_text::faults(readable, graph("x", "        a = torch.sin(x)\n        return a\n"), "root") ==
@@ -224,9 +240,11 @@ TEST_CASE("fx: paths") {
     for (const char* other : {"selfish.x", "getattr(x, \"0\")", "getattr(self.a, \"0\"", "getattr(self.a, 0)", "self.", "x"}) {
         CHECK_FALSE(parse::read_self_path(other, path, end));
     }
-    CHECK(parse::lifted_weight_path("L_self_modules_model_modules_layers_modules_10_parameters_q_proj_weight_") == "model.layers.10.q_proj_weight");
+    CHECK(parse::lifted_weight_path("L_self_modules_model_modules_layers_modules_10_parameters_q_proj_weight_") ==
+          "model.layers.10.q_proj_weight");
     CHECK(parse::lifted_weight_path("L_self_buffers_freq_") == "freq");
-    CHECK(parse::lifted_weight_path("L_args_0_modules_model_modules_layers_modules_3_modules_mlp_parameters_weight_") == "model.layers.3.mlp.weight");
+    CHECK(parse::lifted_weight_path("L_args_0_modules_model_modules_layers_modules_3_modules_mlp_parameters_weight_") ==
+          "model.layers.3.mlp.weight");
     CHECK(parse::lifted_weight_path("L_my_model_modules_layers_modules_0_parameters_w_") == "layers.0.w");
     CHECK(parse::lifted_weight_path("L_x_").empty());
 }

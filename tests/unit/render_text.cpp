@@ -59,7 +59,8 @@ TEST_CASE("kernel names are cut to what an engineer calls them") {
     check("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)",
           "ncclDevKernel_AllReduce_Sum_bf16_RING_LL");
     check("bmm_E4m3_E4m3E4m3_Fp32_t128x8x128u2_s8_et64x8_m64x8x32_c1x1x1_rM_TN", "bmm_E4m3_E4m3E4m3_Fp32_t128x8x128");
-    check("Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT16x16x256_MI16x16x1_SN", "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT16x16x256");
+    check("Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT16x16x256_MI16x16x1_SN",
+          "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT16x16x256");
     check("fused_kernel_a5fe0123456789abcdef0123456789abcdef", "fused_kernel_a5fe0123");
     check("tensorrt_llm::kernels::mergeExpertPrefixSumKernel(const int *, long)", "mergeExpertPrefixSumKernel");
     check("void flashinfer::activation::act_and_mul_kernel<__nv_bfloat16, &(silu(const float &))>(T1 *, const T1 *, int)",
@@ -70,12 +71,14 @@ TEST_CASE("wrappers are named by what they wrap") {
     const auto check = [](const char* full, const char* short_name) { CHECK(short_kernel_name(full) == short_name); };
     check("void at::native::vectorized_elementwise_kernel<(int)4, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char *, 3>>(int)",
           "elementwise add");
-    check("void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<long, long, long, "
-          "at::native::minimum_kernel_cuda(at::TensorIteratorBase &)::[lambda() (instance 1)]>, std::array<char*, 3>>(int)",
-          "elementwise minimum");
-    check("void <unnamed>::elementwise_kernel_with_index<int, at::native::arange_cuda_out(const c10::Scalar &)::[lambda() "
-          "(instance 1)]>(T1, T2)",
-          "elementwise arange");
+    check(
+        "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<long, long, long, "
+        "at::native::minimum_kernel_cuda(at::TensorIteratorBase &)::[lambda() (instance 1)]>, std::array<char*, 3>>(int)",
+        "elementwise minimum");
+    check(
+        "void <unnamed>::elementwise_kernel_with_index<int, at::native::arange_cuda_out(const c10::Scalar &)::[lambda() "
+        "(instance 1)]>(T1, T2)",
+        "elementwise arange");
     check("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::ArgMaxOps<float>, unsigned int>>(T3)",
           "reduce arg_max");
     check("void at::native::vectorized_elementwise_kernel<4, std::plus<int>>(int)", "vectorized_elementwise_kernel");
@@ -166,7 +169,8 @@ TEST_CASE("tables line up, fit their width and obey the wish for no colour") {
     table.add_row({{"漢字 and more"}, {"1"}});
     table.add_row({{"a\x1b[31m"}, {"1000"}});
     table.add_rule();
-    CHECK(table.text(40, false) == "name              n\na heading over both\n漢字 and more     1\na\\x1b[31m      1000\n───────────────────\n");
+    CHECK(table.text(40, false) ==
+          "name              n\na heading over both\n漢字 and more     1\na\\x1b[31m      1000\n───────────────────\n");
     CHECK(table.text(12, false) == "name       n\na heading o…\n漢字 …     1\na\\x1b…  1000\n────────────\n");
     CHECK(table.text(40, true).find("\x1b[1ma heading over both\x1b[0m") != std::string::npos);
 }

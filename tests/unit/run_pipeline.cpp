@@ -150,7 +150,8 @@ public:
     }
 };
 
-constexpr StageDecl stages[] = {stage<Parse>(), stage<Member>(), stage<Refine>(), stage<Vote>(), stage<Render>(), stage<Show>(), stage<Compare>(), stage<Eager>()};
+constexpr StageDecl stages[] = {stage<Parse>(),  stage<Member>(), stage<Refine>(),  stage<Vote>(),
+                                stage<Render>(), stage<Show>(),   stage<Compare>(), stage<Eager>()};
 
 Registry test_registry() {
     Registry registry;
@@ -306,12 +307,13 @@ TEST_CASE("all faults of a plan come at once") {
     pipeline.add("member.test").id("after");
     pipeline.add("member.test").id("after");
     const std::string messages = run(pipeline).messages;
-    for (const char* expected : {"ADP-PLAN-001 there is no stage 'parse.tset'", "ADP-CFG-012 unknown option 'depth' for stage 'member.test'",
-                                 "ADP-PLAN-004 stage 'render.test' has no input 'layerz'",
-                                 "ADP-PLAN-005 stage 'after' does not come before the stage that reads from it",
-                                 "ADP-PLAN-005 no earlier stage is called 'member.tset'",
-                                 "ADP-PLAN-006 the input 'layers' takes layers/1; 'late' does not make exactly one",
-                                 "ADP-CFG-017 two stages are called 'after'"}) {
+    for (const char* expected :
+         {"ADP-PLAN-001 there is no stage 'parse.tset'", "ADP-CFG-012 unknown option 'depth' for stage 'member.test'",
+          "ADP-PLAN-004 stage 'render.test' has no input 'layerz'",
+          "ADP-PLAN-005 stage 'after' does not come before the stage that reads from it",
+          "ADP-PLAN-005 no earlier stage is called 'member.tset'",
+          "ADP-PLAN-006 the input 'layers' takes layers/1; 'late' does not make exactly one",
+          "ADP-CFG-017 two stages are called 'after'"}) {
         INFO(expected);
         CHECK(messages.find(expected) != std::string::npos);
     }
@@ -360,7 +362,8 @@ TEST_CASE("two stages that write one file") {
     pipeline.add("member.test");
     pipeline.add("render.needs");
     pipeline.add("render.needs").id("other");
-    CHECK(run(pipeline).messages == "ADP-RUN-012 stages 'render.needs' and 'other' both write " + (directory.path() / "sub/shown.txt").string());
+    CHECK(run(pipeline).messages ==
+          "ADP-RUN-012 stages 'render.needs' and 'other' both write " + (directory.path() / "sub/shown.txt").string());
 }
 
 TEST_CASE("a run that is asked to stop ends before the next stage") {

@@ -60,7 +60,9 @@ std::string name(const Dump& dump) { return dump.file.filename().string(); }
 
 TEST_CASE("select: the highest number, as a number") {
     const Scratch scratch;
-    for (const char* file : {"002_export_a.txt", "0999_compile_b.txt", "1000_compile_c.txt", "9_export_d.txt", "99999_notes.md", "readme.txt"}) scratch.add(file);
+    for (const char* file :
+         {"002_export_a.txt", "0999_compile_b.txt", "1000_compile_c.txt", "9_export_d.txt", "99999_notes.md", "readme.txt"})
+        scratch.add(file);
     fs::create_directory(scratch.path() / "5000_compile_z.txt");
     const Dump dump = select::choose_final(select::read_directory(scratch.path()));
     CHECK(name(dump) == "1000_compile_c.txt");
@@ -110,9 +112,11 @@ TEST_CASE("select: by transform") {
           "ADP-SEL-006 transform \"cleanup\" was dumped 2 times | 060_post_load_fusion_cleanup.txt, 061_compile_cleanup.txt -> "
           "say which with occurrence: 1 is the first, -1 the last");
     CHECK(failure(scratch, [&] { select::choose_transform(directory, "cleanup", 3); }) ==
-          "ADP-SEL-007 there is no occurrence 3 of transform \"cleanup\"; it was dumped 2 times | 060_post_load_fusion_cleanup.txt, 061_compile_cleanup.txt");
+          "ADP-SEL-007 there is no occurrence 3 of transform \"cleanup\"; it was dumped 2 times | 060_post_load_fusion_cleanup.txt, "
+          "061_compile_cleanup.txt");
     CHECK(failure(scratch, [&] { select::choose_transform(directory, "fuse_mo", 0); }) ==
-          "ADP-SEL-005 no dump of a transform \"fuse_mo\" in \"<dir>\" | transforms: cleanup, export_to_gm, fuse_finegrained_fp8_moe, fuse_moe -> "
+          "ADP-SEL-005 no dump of a transform \"fuse_mo\" in \"<dir>\" | transforms: cleanup, export_to_gm, fuse_finegrained_fp8_moe, "
+          "fuse_moe -> "
           "did you mean fuse_moe?");
     CHECK(failure(scratch, [&] { select::choose_transform(directory, "moe", 0); }).substr(0, 11) == "ADP-SEL-005");
 }

@@ -44,7 +44,10 @@ public:
 
 TEST_CASE("a stage of a plugin is run with options and inputs") {
     StageHarness harness{toys, "render.toy"};
-    harness.input("graph", graph_from_text("a -> b")).option("times", 2).option("loud", true).option("colours", std::vector<std::string>{"red", "blue"});
+    harness.input("graph", graph_from_text("a -> b"))
+        .option("times", 2)
+        .option("loud", true)
+        .option("colours", std::vector<std::string>{"red", "blue"});
     harness.run();
     CHECK(harness.printed() == "2 vertices red blue!\n2 vertices red blue!\n");
     CHECK(harness.file("toy.txt") == "2 vertices red blue!\n");

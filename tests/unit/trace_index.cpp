@@ -46,11 +46,11 @@ TEST_CASE("a range index finds the innermost open range of a thread") {
 
 TEST_CASE("a range that begins where another ends is not inside of it, unless it ends there as well") {
     Annotations ranges;
-    add_range(ranges, 1, 0, 100);   // 0
-    add_range(ranges, 1, 10, 50);   // 1
-    add_range(ranges, 1, 50, 80);   // 2: follows it
-    add_range(ranges, 1, 60, 80);   // 3
-    add_range(ranges, 1, 80, 80);   // 4: empty, at the end of both
+    add_range(ranges, 1, 0, 100);  // 0
+    add_range(ranges, 1, 10, 50);  // 1
+    add_range(ranges, 1, 50, 80);  // 2: follows it
+    add_range(ranges, 1, 60, 80);  // 3
+    add_range(ranges, 1, 80, 80);  // 4: empty, at the end of both
     const RangeIndex index(ranges);
     CHECK(index.parent(2) == 0);
     CHECK(index.parent(3) == 2);
@@ -83,10 +83,10 @@ TEST_CASE("a launch index takes the last call of a reused id before the kernel, 
 
 TEST_CASE("lineage follows clones of clones to the node made at capture") {
     GraphNodes nodes;
-    add_node(nodes, 10, 1, no_id);   // captured
-    add_node(nodes, 20, 101, 1);     // clone
-    add_node(nodes, 30, 201, no_id); // an executable graph's node: created …
-    add_node(nodes, 31, 201, 101);   // … as the clone of the clone
+    add_node(nodes, 10, 1, no_id);    // captured
+    add_node(nodes, 20, 101, 1);      // clone
+    add_node(nodes, 30, 201, no_id);  // an executable graph's node: created …
+    add_node(nodes, 31, 201, 101);    // … as the clone of the clone
     const Lineage lineage(nodes);
     const NodeOrigin origin = lineage.origin(0, 201);
     CHECK(origin.state == NodeOrigin::State::known);
@@ -102,9 +102,9 @@ TEST_CASE("lineage names both originals of a damaged node, and does not follow a
     add_node(nodes, 10, 1, no_id);
     add_node(nodes, 11, 2, no_id);
     add_node(nodes, 30, 201, 1);
-    add_node(nodes, 40, 201, 2);   // claims another original as well
+    add_node(nodes, 40, 201, 2);  // claims another original as well
     add_node(nodes, 31, 202, 2);
-    add_node(nodes, 41, 2, 202);   // a ring: the original as the clone of its own clone
+    add_node(nodes, 41, 2, 202);  // a ring: the original as the clone of its own clone
     const Lineage lineage(nodes);
     const NodeOrigin origin = lineage.origin(0, 201);
     CHECK(origin.state == NodeOrigin::State::ambiguous);

@@ -30,7 +30,9 @@ Device hopper() {
     return device;
 }
 
-LaunchShape launch(std::int32_t threads, std::int32_t registers, std::int64_t shared_memory) { return {{100, 1, 1}, {threads, 1, 1}, registers, shared_memory}; }
+LaunchShape launch(std::int32_t threads, std::int32_t registers, std::int64_t shared_memory) {
+    return {{100, 1, 1}, {threads, 1, 1}, registers, shared_memory};
+}
 
 }  // namespace
 
@@ -92,7 +94,7 @@ TEST_CASE("occupancy of AMD's compute units") {
     check(launch(256, 32, 32'769), 1, 4, "shared memory");
     CHECK(occupancy_of(launch(256, -1, 0), device).not_known == std::vector<std::string>{"registers"});
     CHECK(occupancy_of(launch(256, 32, 65'537), device).blocks == -1);  // does not fit: some limit is not what the trace says
-    device.threads_per_multiprocessor = 2560;  // CDNA 1 and older: other rules
+    device.threads_per_multiprocessor = 2560;                           // CDNA 1 and older: other rules
     CHECK(occupancy_of(launch(256, 32, 0), device).blocks == -1);
     device.warp_size = 32;  // RDNA
     device.compute_major = 11;

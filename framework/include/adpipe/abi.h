@@ -13,11 +13,11 @@
 #define ADPIPE_ABI_EPOCH 2u
 
 enum {
-    ADPIPE_ABI_CXX11_STRINGS = 1u << 0,     /* _GLIBCXX_USE_CXX11_ABI */
-    ADPIPE_ABI_DEBUG_CONTAINERS = 1u << 1,  /* _GLIBCXX_DEBUG */
+    ADPIPE_ABI_CXX11_STRINGS = 1u << 0,    /* _GLIBCXX_USE_CXX11_ABI */
+    ADPIPE_ABI_DEBUG_CONTAINERS = 1u << 1, /* _GLIBCXX_DEBUG */
     ADPIPE_ABI_ADDRESS_SANITIZER = 1u << 2,
     ADPIPE_ABI_THREAD_SANITIZER = 1u << 3,
-    ADPIPE_ABI_LIBCXX = 1u << 4             /* LLVM's libc++ instead of libstdc++ */
+    ADPIPE_ABI_LIBCXX = 1u << 4 /* LLVM's libc++ instead of libstdc++ */
 };
 
 struct AdpipeAbi {
@@ -32,7 +32,7 @@ struct AdpipeAbi {
     char compiler[64];         /* __VERSION__, for information only */
     char plugin_name[64];
     char plugin_version[32];
-    char stages[512];          /* stage names, separated by single spaces */
+    char stages[512]; /* stage names, separated by single spaces */
 };
 
 #endif

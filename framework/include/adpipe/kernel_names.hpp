@@ -18,20 +18,20 @@ enum class KernelCategory : std::uint8_t {
     other,
     gemm,
     attention,
-    moe,           ///< expert matrix products, routing, sorting and combining of tokens
+    moe,  ///< expert matrix products, routing, sorting and combining of tokens
     norm,
     activation,
     rope,
     quantisation,
     communication,
     sampling,
-    copy,          ///< copies, casts, fills, concatenations, transposes
-    cache,         ///< writes to and index work for the key-value or state cache
+    copy,   ///< copies, casts, fills, concatenations, transposes
+    cache,  ///< writes to and index work for the key-value or state cache
     embedding,
-    state_space,   ///< Mamba, gated delta net and their convolutions
+    state_space,  ///< Mamba, gated delta net and their convolutions
     convolution,
-    elementwise,   ///< arithmetic of no more special kind
-    reduction,     ///< sums, means, scans, sorts
+    elementwise,  ///< arithmetic of no more special kind
+    reduction,    ///< sums, means, scans, sorts
 };
 ADPIPE_EXPORT std::string_view category_text(KernelCategory category) noexcept;
 inline constexpr std::size_t kernel_category_count = 17;
@@ -50,7 +50,7 @@ struct ADPIPE_EXPORT KernelName {
     std::string library;     ///< "cuBLAS"; empty if not known
     KernelCategory category = KernelCategory::other;
     std::vector<KernelParameter> parameters;  ///< in the order of the rule
-    std::string rule;        ///< "cublas/nvjet", the rule that knew it; empty: none did
+    std::string rule;                         ///< "cublas/nvjet", the rule that knew it; empty: none did
     /// The value of that parameter, or empty text.
     std::string_view parameter(std::string_view name) const noexcept;
 };
@@ -64,7 +64,8 @@ public:
     static const KernelNames& built_in();
     /// The same, and before them the rules of more files of that form. Throws Error (ADP-NAM-…), naming file and line.
     /// Names that `known` holds are as it says; rules decide about the others.
-    explicit KernelNames(const std::vector<std::filesystem::path>& more_rules = {}, std::vector<std::shared_ptr<const DecodedNames>> known = {});
+    explicit KernelNames(const std::vector<std::filesystem::path>& more_rules = {},
+                         std::vector<std::shared_ptr<const DecodedNames>> known = {});
     ~KernelNames();
     KernelNames(const KernelNames&) = delete;
     KernelNames& operator=(const KernelNames&) = delete;

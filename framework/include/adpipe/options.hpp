@@ -123,9 +123,7 @@ constexpr OptionDecl option(const char* name, const char* doc, OptionLimits limi
         limits.choices,
         limits.minimum,
         limits.maximum,
-        [](void* options, const OptionValue& value) {
-            static_cast<Struct*>(options)->*Member = detail::from_option<Value>(value);
-        },
+        [](void* options, const OptionValue& value) { static_cast<Struct*>(options)->*Member = detail::from_option<Value>(value); },
         [] { return detail::to_option(Struct{}.*Member); },
     };
 }

@@ -80,11 +80,12 @@ constexpr AdpipeAbi make_stamp(const char (&name)[Name], const char (&version)[V
 
 /// The last line of a plugin: name, version, the stage names separated by single spaces (the host reads them without running the
 /// plugin's code), then one adpipe::stage<T>() per stage, in the same order.
-#define ADPIPE_PLUGIN(plugin_name, plugin_version, stage_names, ...)                                                            \
-    extern "C" [[gnu::visibility("default"), gnu::used, gnu::section(".adpipe.abi")]] const AdpipeAbi adpipe_abi =              \
-        adpipe::detail::make_stamp(plugin_name, plugin_version, stage_names);                                                   \
-    extern "C" [[gnu::visibility("default")]] const adpipe::PluginDecl* adpipe_plugin() noexcept {                              \
-        static constexpr adpipe::StageDecl stages[] = {__VA_ARGS__};                                                            \
-        static constexpr adpipe::PluginDecl plugin{sizeof(adpipe::PluginDecl), stages};                                         \
-        return &plugin;                                                                                                         \
+#define ADPIPE_PLUGIN(plugin_name, plugin_version, stage_names, ...)                                                                       \
+    extern "C"                                                                                                                             \
+        [[gnu::visibility("default"), gnu::used,                                                                                           \
+          gnu::section(".adpipe.abi")]] const AdpipeAbi adpipe_abi = adpipe::detail::make_stamp(plugin_name, plugin_version, stage_names); \
+    extern "C" [[gnu::visibility("default")]] const adpipe::PluginDecl* adpipe_plugin() noexcept {                                         \
+        static constexpr adpipe::StageDecl stages[] = {__VA_ARGS__};                                                                       \
+        static constexpr adpipe::PluginDecl plugin{sizeof(adpipe::PluginDecl), stages};                                                    \
+        return &plugin;                                                                                                                    \
     }

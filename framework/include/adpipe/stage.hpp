@@ -94,8 +94,7 @@ public:
     virtual bool stop_requested() const noexcept = 0;
 
 protected:
-    virtual std::shared_ptr<const void> input(std::string_view port, std::string_view type, bool required,
-                                              std::size_t index) const = 0;
+    virtual std::shared_ptr<const void> input(std::string_view port, std::string_view type, bool required, std::size_t index) const = 0;
     virtual void output(std::string_view port, Artifact artifact) = 0;
 };
 
@@ -192,10 +191,9 @@ Stage* create_stage(std::span<const GivenOption> given) {
 /// from it.
 template <class T>
 constexpr StageDecl stage() {
-    return StageDecl{sizeof(StageDecl),       T::name,
-                     T::summary,              T::doc,
-                     detail::inputs_of<T>(),  detail::outputs_of<T>(),
-                     detail::options_of<T>(), &detail::create_stage<T>};
+    return StageDecl{
+        sizeof(StageDecl),       T::name, T::summary, T::doc, detail::inputs_of<T>(), detail::outputs_of<T>(), detail::options_of<T>(),
+        &detail::create_stage<T>};
 }
 
 }  // namespace adpipe

@@ -24,10 +24,10 @@ ADPIPE_EXPORT std::string_view evidence_text(Evidence evidence) noexcept;
 struct ADPIPE_EXPORT Attribution {
     std::uint64_t graph_digest = 0;
     std::shared_ptr<const Window> window;
-    std::vector<LayerId> layer;        ///< layer_unknown where not known
-    std::vector<Evidence> evidence;    ///< for the node; for the layer where no node is known
-    std::vector<float> confidence;     ///< 0 to 1
-    std::vector<std::uint32_t> reason; ///< index into `texts`: why there, or why nowhere
+    std::vector<LayerId> layer;         ///< layer_unknown where not known
+    std::vector<Evidence> evidence;     ///< for the node; for the layer where no node is known
+    std::vector<float> confidence;      ///< 0 to 1
+    std::vector<std::uint32_t> reason;  ///< index into `texts`: why there, or why nowhere
     /// Vertices of kernel k: node_list[node_begin[k] … node_begin[k + 1]). Several for a fused kernel; the first carries the time.
     std::vector<std::uint32_t> node_begin;
     std::vector<VertexId> node_list;

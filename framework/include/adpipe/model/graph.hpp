@@ -51,16 +51,12 @@ inline auto out_edges(VertexId v, const GraphModel& g) {
     const auto edges = g.outputs(v);
     return std::pair{edges.data(), edges.data() + edges.size()};
 }
-inline std::uint32_t out_degree(VertexId v, const GraphModel& g) {
-    return static_cast<std::uint32_t>(g.outputs(v).size());
-}
+inline std::uint32_t out_degree(VertexId v, const GraphModel& g) { return static_cast<std::uint32_t>(g.outputs(v).size()); }
 inline auto in_edges(VertexId v, const GraphModel& g) {
     const auto edges = g.inputs(v);
     return std::pair{edges.data(), edges.data() + edges.size()};
 }
-inline std::uint32_t in_degree(VertexId v, const GraphModel& g) {
-    return static_cast<std::uint32_t>(g.inputs(v).size());
-}
+inline std::uint32_t in_degree(VertexId v, const GraphModel& g) { return static_cast<std::uint32_t>(g.inputs(v).size()); }
 inline std::uint32_t degree(VertexId v, const GraphModel& g) { return in_degree(v, g) + out_degree(v, g); }
 inline auto edges(const GraphModel& g) {
     const auto all = g.edges();

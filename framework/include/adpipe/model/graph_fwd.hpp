@@ -44,8 +44,8 @@ struct Vertex {
     /// Where the text gives it: for an op, the path of the module that it was traced in ("model.layers.3.mlp"); for a weight, its
     /// attribute path ("model.layers.3.mlp.gate.weight"). Else empty.
     std::string_view module_path;
-    std::uint32_t line = 0;   ///< line of the text, from 1; for a weight, of its first use
-    std::uint16_t module = 0; ///< index into GraphModel::modules()
+    std::uint32_t line = 0;    ///< line of the text, from 1; for a weight, of its first use
+    std::uint16_t module = 0;  ///< index into GraphModel::modules()
     VertexKind kind = VertexKind::op;
 };
 
@@ -94,13 +94,9 @@ public:
     std::span<const GraphModule> modules() const noexcept;
 
     /// Edges into v, by argument position; memory edges last.
-    std::span<const Edge> inputs(VertexId v) const noexcept {
-        return {edges_ + in_begin_[v], edges_ + in_begin_[v + 1]};
-    }
+    std::span<const Edge> inputs(VertexId v) const noexcept { return {edges_ + in_begin_[v], edges_ + in_begin_[v + 1]}; }
     /// Edges out of v, by target.
-    std::span<const Edge> outputs(VertexId v) const noexcept {
-        return {out_edges_ + out_begin_[v], out_edges_ + out_begin_[v + 1]};
-    }
+    std::span<const Edge> outputs(VertexId v) const noexcept { return {out_edges_ + out_begin_[v], out_edges_ + out_begin_[v + 1]}; }
     std::span<const Edge> edges() const noexcept;
     /// Arguments of v that are no vertices, by position.
     std::span<const Literal> literals(VertexId v) const noexcept;

@@ -36,7 +36,7 @@ struct Membership {
     TextId sub_group = 0;          ///< "q_branch", "moe_experts", …
     TextId reason = 0;             ///< short phrase that a person can check in the dump
     Group group = Group::other;
-    bool certain = true;           ///< false: the text does not decide it; the reason says so
+    bool certain = true;  ///< false: the text does not decide it; the reason says so
 };
 
 /// One layer of one stack of one module.
@@ -59,7 +59,7 @@ struct ADPIPE_EXPORT Layers {
     std::vector<Membership> of;      ///< one per vertex
     std::vector<Layer> layers;       ///< by module, stack, number
     std::vector<std::string> texts{std::string{}};
-    std::string strategy;            ///< name of the stage that decided
+    std::string strategy;  ///< name of the stage that decided
 
     /// The id of `text`, added if new.
     TextId text_id(std::string_view text);

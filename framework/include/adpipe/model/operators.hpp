@@ -15,9 +15,8 @@ namespace adpipe {
 /// Made once for all stages behind. Immutable; may be read from several threads.
 struct Operators {
     std::shared_ptr<const Trace> trace;
-    std::vector<std::string> names{""};  ///< the first is of the kernels whose operator is not known
-    std::vector<std::uint32_t>
-        of_kernel;  ///< per kernel of the trace: index into names; of kernels outside of chosen steps 0
+    std::vector<std::string> names{""};    ///< the first is of the kernels whose operator is not known
+    std::vector<std::uint32_t> of_kernel;  ///< per kernel of the trace: index into names; of kernels outside of chosen steps 0
 
     /// `kernel`: index into Trace::kernels. Empty text: not known.
     const std::string& of(std::uint32_t kernel) const noexcept { return names[of_kernel[kernel]]; }

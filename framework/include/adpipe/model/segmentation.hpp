@@ -21,7 +21,7 @@ struct FoundKind {
 struct OtherReading {
     std::uint32_t layers = 0;
     std::uint32_t kernels_per_layer = 0;  ///< of its commonest kind
-    double cost = 0;  ///< length of its description over that of the chosen one; the chosen one is 1
+    double cost = 0;                      ///< length of its description over that of the chosen one; the chosen one is 1
 };
 
 /// Steps that run the same kernels, and the layers found in them. One module of the graph that the stage made.
@@ -31,12 +31,11 @@ struct FoundProgram {
     std::vector<std::uint32_t> steps;  ///< indices into Window::steps of the attribution's window
     std::vector<FoundKind> kinds;      ///< by Layer::kind
     std::uint32_t layers = 0;
-    std::uint32_t stacks = 1;  ///< runs of layers with something else between them
-    std::string first_kernel;  ///< short name of what begins a layer
-    std::string order;         ///< which order of kernels repeats: "launch order", "file order"
-    bool times_mixed_up =
-        false;  ///< the kernels' names repeat in file order only: the profiler gave some kernels the times of others
-    double confidence = 0;  ///< 0 to 1
+    std::uint32_t stacks = 1;     ///< runs of layers with something else between them
+    std::string first_kernel;     ///< short name of what begins a layer
+    std::string order;            ///< which order of kernels repeats: "launch order", "file order"
+    bool times_mixed_up = false;  ///< the kernels' names repeat in file order only: the profiler gave some kernels the times of others
+    double confidence = 0;        ///< 0 to 1
     std::optional<OtherReading> runner_up;
 };
 

@@ -26,14 +26,14 @@ ADPIPE_EXPORT StepTimes times_of(const Kernels& kernels, const Step& step);
 struct Straggler {
     /// What holds at least half of the excess: one kernel, waiting, or neither. Only the worst few steps are looked into.
     enum class Cause : std::uint8_t { unknown, kernel, idle, spread };
-    std::uint32_t step = 0;         ///< index into Window::steps
-    std::size_t peers = 0;          ///< steps of its kind, itself included
+    std::uint32_t step = 0;  ///< index into Window::steps
+    std::size_t peers = 0;   ///< steps of its kind, itself included
     Nanoseconds wall = 0;
-    Nanoseconds median = 0;         ///< of the walls of its kind
+    Nanoseconds median = 0;  ///< of the walls of its kind
     Cause cause = Cause::unknown;
-    std::uint32_t kernel = 0;       ///< index into Trace::kernels; the one that took most longer than elsewhere
-    Nanoseconds took = 0;           ///< that kernel's time, or the idle time
-    Nanoseconds elsewhere = 0;      ///< the median of the same in the other steps of its kind
+    std::uint32_t kernel = 0;   ///< index into Trace::kernels; the one that took most longer than elsewhere
+    Nanoseconds took = 0;       ///< that kernel's time, or the idle time
+    Nanoseconds elsewhere = 0;  ///< the median of the same in the other steps of its kind
 };
 
 /// The stragglers among the steps that were not cut off, in their order. Steps are of one kind if they ran on one device of one process in the same phase,

@@ -49,8 +49,8 @@ struct Kernels {
     std::vector<std::int64_t> row;  ///< rowid in its table; for JSON the running number among GPU events in file order, from 0
     std::vector<Nanoseconds> start;
     std::vector<Nanoseconds> end;
-    std::vector<StringId> name;        ///< demangled where the trace has it so
-    std::vector<StringId> short_name;  ///< without template arguments and parameters, where the trace has it
+    std::vector<StringId> name;          ///< demangled where the trace has it so
+    std::vector<StringId> short_name;    ///< without template arguments and parameters, where the trace has it
     std::vector<std::uint16_t> process;  ///< index into Trace::processes
     std::vector<std::int32_t> device;
     std::vector<std::int32_t> context;
@@ -59,8 +59,8 @@ struct Kernels {
     std::vector<std::uint64_t> graph;        ///< executable graph; no_id: not from a graph
     std::vector<std::uint64_t> graph_node;   ///< node in it; no_id: not from a graph
     std::vector<std::uint64_t> external;     ///< PyTorch: the host range that launched it, see Annotations::external
-    std::vector<std::uint32_t> shape;         ///< index into Trace::shapes; a trace of a million kernels has some hundred shapes
-    std::vector<std::int64_t> bytes;          ///< moved, for memcpy and memset
+    std::vector<std::uint32_t> shape;        ///< index into Trace::shapes; a trace of a million kernels has some hundred shapes
+    std::vector<std::int64_t> bytes;         ///< moved, for memcpy and memset
     /// What annotations put on a kernel (PyTorch): the graph node or op, the module's qualified name, the layer's number.
     std::vector<StringId> annotation;
     std::vector<StringId> annotation_module;
@@ -137,7 +137,7 @@ struct Device {
     // Limits that bound how many blocks of a kernel run on one multiprocessor at a time. -1: not recorded.
     std::int32_t compute_major = -1;
     std::int32_t compute_minor = -1;
-    std::int32_t warp_size = -1;                    ///< threads
+    std::int32_t warp_size = -1;  ///< threads
     std::int32_t threads_per_multiprocessor = -1;
     std::int32_t blocks_per_multiprocessor = -1;
     std::int32_t registers_per_multiprocessor = -1;
@@ -159,11 +159,11 @@ struct ADPIPE_EXPORT Trace {
     std::vector<std::string> profiler_messages;
     /// What the reader found that limits what the trace can tell (cut off, repaired, rewritten); also reported when it was read.
     std::vector<Diagnostic> limits;
-    Nanoseconds epoch = 0;          ///< 1970-01-01 UTC plus this plus a time is the wall clock; 0: not known
-    Nanoseconds resolution = 1;     ///< of the times; 1000 in traces of 2021 that hold whole microseconds
-    bool streams_rewritten = false; ///< a tool moved kernels to other streams: stream numbers are not what ran
-    bool truncated = false;         ///< the file ends before the recording did
-    bool simulated = false;  ///< the file says of itself that a generator wrote it
+    Nanoseconds epoch = 0;           ///< 1970-01-01 UTC plus this plus a time is the wall clock; 0: not known
+    Nanoseconds resolution = 1;      ///< of the times; 1000 in traces of 2021 that hold whole microseconds
+    bool streams_rewritten = false;  ///< a tool moved kernels to other streams: stream numbers are not what ran
+    bool truncated = false;          ///< the file ends before the recording did
+    bool simulated = false;          ///< the file says of itself that a generator wrote it
     std::deque<std::string> strings{std::string{}};
     /// Distinct launch shapes; the first is the unknown one.
     std::vector<LaunchShape> shapes{LaunchShape{}};

@@ -51,9 +51,9 @@ struct NodeOrigin {
         ring,        ///< the chain of originals runs in a circle
     };
     State state = State::unrecorded;
-    std::uint64_t node = no_id;         ///< the node made at capture
-    Nanoseconds time = -1;              ///< of its creation on the host; -1: not recorded
-    std::uint64_t thread = no_id;       ///< that made it
+    std::uint64_t node = no_id;    ///< the node made at capture
+    Nanoseconds time = -1;         ///< of its creation on the host; -1: not recorded
+    std::uint64_t thread = no_id;  ///< that made it
     std::vector<std::uint64_t> candidates;
 };
 

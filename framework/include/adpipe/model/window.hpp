@@ -26,21 +26,21 @@ struct CapturedGraph {
     /// Nodes that ran in any replay: in capture order where `capture_order`, else in order of start.
     std::vector<std::uint64_t> nodes;
     bool capture_order = false;
-    std::string order_reason;               ///< how the order is known, or why it is not
-    std::vector<Nanoseconds> made;          ///< per node, when it was captured on the host; -1: not recorded
-    std::vector<std::uint64_t> made_by;     ///< per node, the thread that captured it; no_id: not recorded
-    std::vector<std::uint32_t> example;     ///< per node, a kernel that ran it, index into Trace::kernels
+    std::string order_reason;            ///< how the order is known, or why it is not
+    std::vector<Nanoseconds> made;       ///< per node, when it was captured on the host; -1: not recorded
+    std::vector<std::uint64_t> made_by;  ///< per node, the thread that captured it; no_id: not recorded
+    std::vector<std::uint32_t> example;  ///< per node, a kernel that ran it, index into Trace::kernels
 };
 
 /// One forward pass on one device of one process: a replay of a captured graph, or an eager pass.
 struct Step {
     std::uint32_t number = 0;  ///< from 0, by start time
     Phase phase = Phase::unknown;
-    bool replay = false;           ///< of a captured graph
-    bool complete = true;          ///< false: cut off by the start or end of the recording, or events were dropped
-    bool chosen = false;           ///< in the window that the user asked for
-    bool launch_order = false;     ///< `kernels` is in the order of the launches (at capture, for a replay); false: in the order of start
-    std::uint64_t graph = no_id;   ///< executable graph of a replay
+    bool replay = false;          ///< of a captured graph
+    bool complete = true;         ///< false: cut off by the start or end of the recording, or events were dropped
+    bool chosen = false;          ///< in the window that the user asked for
+    bool launch_order = false;    ///< `kernels` is in the order of the launches (at capture, for a replay); false: in the order of start
+    std::uint64_t graph = no_id;  ///< executable graph of a replay
     std::uint32_t captured = no_captured_graph;  ///< index into Window::graphs
     std::uint16_t process = 0;
     std::int32_t device = -1;

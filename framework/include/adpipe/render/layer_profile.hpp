@@ -43,9 +43,9 @@ struct LayerProfile {
     std::uint32_t steps = 0;
     std::uint32_t executions = 0;  ///< of a layer in a step
     std::vector<ProfileRow> rows;  ///< in the order in which they run
-    Nanoseconds total = 0;  ///< of all rows: the sum of the durations of all kernels of these layers in these steps
-    Spread layer_sum;       ///< of the kernels of one layer in one step
-    Spread layer_wall;      ///< length of the union of their intervals
+    Nanoseconds total = 0;         ///< of all rows: the sum of the durations of all kernels of these layers in these steps
+    Spread layer_sum;              ///< of the kernels of one layer in one step
+    Spread layer_wall;             ///< length of the union of their intervals
 };
 
 /// What the profiles leave out, so that totals can be shown to add up: profiles + outside + unknown = all.
@@ -63,8 +63,7 @@ struct LayerProfiles {
 };
 
 /// Over the chosen steps of the attribution's window.
-ADPIPE_EXPORT LayerProfiles layer_profiles(const GraphModel& graph, const Layers& layers,
-                                           const Attribution& attribution);
+ADPIPE_EXPORT LayerProfiles layer_profiles(const GraphModel& graph, const Layers& layers, const Attribution& attribution);
 
 /// True if the operator of a kernel in one of the profiles is known.
 ADPIPE_EXPORT bool any_operator(const Operators& operators, const LayerProfiles& profiles);

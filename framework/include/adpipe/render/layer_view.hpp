@@ -29,7 +29,7 @@ enum class InputKind : std::uint8_t {
     rope,         ///< cosines and sines, frequencies
     positions,
     mask,
-    sizes,        ///< of the batch and the sequences, as numbers
+    sizes,  ///< of the batch and the sequences, as numbers
     other,
 };
 
@@ -55,14 +55,14 @@ ADPIPE_EXPORT Spread spread_of(std::vector<Nanoseconds> durations);
 
 /// One kernel of the layer, the same in every step: the i-th execution of a kernel of that name on that node.
 struct KernelUse {
-    std::string name;                  ///< short
-    StringId full_name = 0;            ///< in Trace::strings
+    std::string name;        ///< short
+    StringId full_name = 0;  ///< in Trace::strings
     KernelKind kind = KernelKind::kernel;
-    VertexId node = no_vertex;         ///< that carries the time; no_vertex: it is known to be of this layer only
-    std::vector<VertexId> also;        ///< further nodes that it serves
+    VertexId node = no_vertex;           ///< that carries the time; no_vertex: it is known to be of this layer only
+    std::vector<VertexId> also;          ///< further nodes that it serves
     Evidence evidence = Evidence::none;  ///< the weakest over the steps
     float confidence = 0;
-    std::uint32_t reason = 0;          ///< index into Attribution::texts
+    std::uint32_t reason = 0;  ///< index into Attribution::texts
     std::int64_t stream = -1;
     Spread time;
     /// Indices into Trace::kernels, one for each step in which it ran, in the order of LayerTimes::steps.
@@ -84,11 +84,11 @@ struct LayerTimes {
     Nanoseconds attributed = 0;    ///< on nodes
     Nanoseconds unattributed = 0;  ///< in the layer, on no node
     std::vector<Unattributed> unattributed_by_reason;
-    Spread step_sum;               ///< of the layer's kernels in one step
-    Spread wall;                   ///< length of the union of their intervals in one step
+    Spread step_sum;                      ///< of the layer's kernels in one step
+    Spread wall;                          ///< length of the union of their intervals in one step
     std::vector<Nanoseconds> step_sums;   ///< by `steps`
     std::vector<Nanoseconds> step_walls;  ///< by `steps`
-    std::vector<std::int64_t> streams;  ///< the busiest first
+    std::vector<std::int64_t> streams;    ///< the busiest first
     /// Kernels of the chosen steps that are of no known layer, in one step.
     Nanoseconds outside = 0;
     std::vector<Unattributed> outside_by_reason;
@@ -102,13 +102,13 @@ struct ADPIPE_EXPORT LayerView {
     std::vector<std::shared_ptr<const Metrics>> metrics;
     const Layer* layer = nullptr;  ///< in *layers
 
-    std::vector<VertexId> nodes;     ///< the layer's ops, in the order of the text
-    std::vector<VertexId> borrowed;  ///< ops of the next layer that do this one's last work as well (a fused add and norm)
+    std::vector<VertexId> nodes;        ///< the layer's ops, in the order of the text
+    std::vector<VertexId> borrowed;     ///< ops of the next layer that do this one's last work as well (a fused add and norm)
     std::vector<ExternalInput> inputs;  ///< by first use
-    std::vector<Edge> edges;         ///< between nodes, and from inputs to nodes; those of weights are not among them
+    std::vector<Edge> edges;            ///< between nodes, and from inputs to nodes; those of weights are not among them
     std::vector<VertexId> boundary_in;
     std::vector<VertexId> boundary_out;
-    LayerId next = layer_epilogue;   ///< where boundary_out goes
+    LayerId next = layer_epilogue;  ///< where boundary_out goes
 
     std::vector<KernelUse> kernels;  ///< in order of execution
     LayerTimes times;

@@ -29,8 +29,8 @@ ADPIPE_EXPORT std::span<const HeatStep> heat_scale() noexcept;
 ADPIPE_EXPORT const HeatStep& heat(Nanoseconds part, Nanoseconds whole) noexcept;
 
 struct BlockColours {
-    std::string_view outer;   ///< fill of an outer block
-    std::string_view inner;   ///< fill of an inner block
+    std::string_view outer;  ///< fill of an outer block
+    std::string_view inner;  ///< fill of an inner block
     std::string_view border;
 };
 ADPIPE_EXPORT BlockColours block_colours(BlockKind kind) noexcept;

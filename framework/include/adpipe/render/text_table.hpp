@@ -18,14 +18,14 @@ class ADPIPE_EXPORT TextTable {
 public:
     struct Column {
         std::string head;
-        bool right = false;    ///< numbers stand on the right
-        int least = 0;         ///< least width of a column that may be cut; 0: it is never cut
-        int most = 1000;       ///< no wider than this
-        int gap = 2;           ///< spaces before it; the first column has none
-        bool may_go = false;   ///< left out where the table would be too wide with it
+        bool right = false;   ///< numbers stand on the right
+        int least = 0;        ///< least width of a column that may be cut; 0: it is never cut
+        int most = 1000;      ///< no wider than this
+        int gap = 2;          ///< spaces before it; the first column has none
+        bool may_go = false;  ///< left out where the table would be too wide with it
     };
     struct Cell {
-        std::string text;      ///< raw; shown through visible_text
+        std::string text;  ///< raw; shown through visible_text
         Emphasis emphasis = Emphasis::none;
     };
 
