@@ -150,10 +150,11 @@ def main():
     broken = 0
     with tempfile.TemporaryDirectory(prefix="adpipe-bench-") as scratch:
         setting = Setting(arguments.adpipe.absolute(), Path(scratch))
-        chosen = [bench for bench in all_benches(setting)
-                  if not arguments.names or any(bench.name.startswith(name) for name in arguments.names)]
-        if not chosen:
-            sys.exit(f"bench: no such bench: {' '.join(arguments.names)}")
+        benches = list(all_benches(setting))
+        for name in arguments.names:
+            if not any(bench.name.startswith(name) for bench in benches):
+                sys.exit(f"bench: no such bench: {name}")
+        chosen = [bench for bench in benches if not arguments.names or any(bench.name.startswith(name) for name in arguments.names)]
         print(f"{os.cpu_count()} processors; median of {arguments.runs} runs in turn, minimum to maximum, peak memory")
         for bench in chosen:
             broken += report(bench, measure(bench, arguments.runs, setting.scratch))
