@@ -51,7 +51,7 @@ GraphBuilder::~GraphBuilder() = default;
 
 void GraphBuilder::reserve(std::size_t vertices, std::size_t edges) {
     storage_->vertices.reserve(vertices);
-    storage_->names.reserve(vertices / 4);  // unlike the others, it is filled at once
+    storage_->names.reserve(vertices / 2);  // unlike the others, it is filled at once
     working_->edges.reserve(edges);
 }
 

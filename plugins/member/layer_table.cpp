@@ -28,8 +28,6 @@ bool ends_like_weight(std::string_view name, const std::vector<std::string>& end
     return std::any_of(endings.begin(), endings.end(), [&](const std::string& ending) { return matches_glob(ending, name); });
 }
 
-bool names_same_layer(const LayerName& a, const LayerName& b) { return a.container == b.container && a.layer == b.layer; }
-
 }  // namespace
 
 std::string_view full_name(const Vertex& vertex) { return vertex.module_path.empty() ? vertex.name : vertex.module_path; }
@@ -41,17 +39,17 @@ LayerTable::LayerTable(const FlowGraph& flow, const std::vector<WeightName>& wei
     for (const WeightName& weight : weights) {
         role_[weight.position] = weight.role;
         // An input whose name only ends like a weight's is none.
-        is_weight_[weight.position] = weight.name || flow.kind(weight.position) != VertexKind::placeholder ? 1 : 0;
+        is_weight_[weight.position] = weight.in_layer() || flow.kind(weight.position) != VertexKind::placeholder ? 1 : 0;
     }
     const std::vector<std::uint32_t> order = order_stacks(flow, weights, containers);
     stack_count_ = order.size();
 
     std::vector<std::set<LayerId>> numbers(containers);
-    const LayerName* last_inserted = nullptr;  // neighbours are mostly of one layer
+    const WeightName* last_inserted = nullptr;  // neighbours are mostly of one layer
     for (const WeightName& weight : weights) {
-        if (!weight.name || (last_inserted != nullptr && names_same_layer(*last_inserted, *weight.name))) continue;
-        numbers[weight.name->container].insert(weight.name->layer);
-        last_inserted = &*weight.name;
+        if (!weight.in_layer() || (last_inserted != nullptr && last_inserted->same_layer(weight))) continue;
+        numbers[weight.container].insert(weight.layer);
+        last_inserted = &weight;
     }
     of_container_.resize(containers);
     for (const std::uint32_t container : order) {
@@ -64,12 +62,12 @@ LayerTable::LayerTable(const FlowGraph& flow, const std::vector<WeightName>& wei
             last_.push_back(last);
         }
     }
-    const LayerName* last_found = nullptr;
+    const WeightName* last_found = nullptr;
     LayerIndex found = no_layer;
     for (const WeightName& weight : weights) {
-        if (!weight.name) continue;
-        if (last_found == nullptr || !names_same_layer(*last_found, *weight.name)) found = find(weight.name->container, weight.name->layer);
-        last_found = &*weight.name;
+        if (!weight.in_layer()) continue;
+        if (last_found == nullptr || !last_found->same_layer(weight)) found = find(weight.container, weight.layer);
+        last_found = &weight;
         of_weight_[weight.position] = found;
     }
 }
@@ -83,29 +81,32 @@ LayerIndex LayerTable::find(std::uint32_t container, LayerId number) const {
 
 void read_weight_names(const GraphModel& graph, std::span<const VertexId> order, LayerNames& names, const std::vector<std::string>& endings,
                        std::vector<WeightName>& into) {
+    std::vector<std::string_view> texts;  // as long as none has a layer
     bool any_layer = false;
     for (std::uint32_t i = 0; i < order.size(); ++i) {
         const Vertex& vertex = graph.vertex(order[i]);
         const bool passed_in = vertex.kind == VertexKind::placeholder && ends_like_weight(full_name(vertex), endings);
         if (vertex.kind != VertexKind::weight && !passed_in) continue;
-        into.push_back({i, full_name(vertex), 0, std::nullopt});
-        any_layer = any_layer || names.has_layer(into.back().text);
+        into.push_back({i});
+        any_layer = any_layer || names.has_layer(full_name(vertex));
+        if (!any_layer) texts.push_back(full_name(vertex));
     }
-    if (!any_layer) {
-        std::vector<std::string_view> texts;
-        for (const WeightName& weight : into) texts.push_back(weight.text);
-        names.learn(texts);
-    }
+    if (!any_layer) names.learn(texts);
     std::string_view last_prefix;  // what tells the layer ends in a separator: names that begin alike are of one layer
     LayerName last{};
     for (WeightName& weight : into) {
-        if (!last_prefix.empty() && weight.text.starts_with(last_prefix)) {
-            weight.name = LayerName{last.container, last.layer, weight.text.substr(last_prefix.size())};
-        } else if ((weight.name = names.of_weight(weight.text))) {
-            last = *weight.name;
-            last_prefix = last.role.empty() ? std::string_view{} : weight.text.substr(0, weight.text.size() - last.role.size());
+        const std::string_view text = full_name(graph.vertex(order[weight.position]));
+        std::optional<LayerName> name;
+        if (!last_prefix.empty() && text.starts_with(last_prefix)) {
+            name = LayerName{last.container, last.layer, text.substr(last_prefix.size())};
+        } else if ((name = names.of_weight(text))) {
+            last = *name;
+            last_prefix = name->role.empty() ? std::string_view{} : text.substr(0, text.size() - name->role.size());
         }
-        weight.role = weight.name ? hash_text(weight.name->role) : hash_without_numbers(weight.text);
+        weight.role = name ? hash_text(name->role) : hash_without_numbers(text);
+        if (!name) continue;
+        weight.container = name->container;
+        weight.layer = name->layer;
     }
 }
 
@@ -115,9 +116,9 @@ std::vector<std::uint32_t> LayerTable::order_stacks(const FlowGraph& flow, const
     std::vector<std::uint32_t> order;
     std::vector<bool> seen(containers, false);
     for (const WeightName& weight : weights) {
-        if (!weight.name || seen[weight.name->container]) continue;
-        order.push_back(weight.name->container);
-        seen[weight.name->container] = true;
+        if (!weight.in_layer() || seen[weight.container]) continue;
+        order.push_back(weight.container);
+        seen[weight.container] = true;
     }
     if (order.size() < 2 || order.size() > 64) return order;
 
@@ -126,7 +127,7 @@ std::vector<std::uint32_t> LayerTable::order_stacks(const FlowGraph& flow, const
     std::vector<std::uint64_t> reached(flow.size(), 0);
     std::vector<std::uint64_t> of_weight(flow.size(), 0);
     for (const WeightName& weight : weights) {
-        if (weight.name) of_weight[weight.position] = bit[weight.name->container];
+        if (weight.in_layer()) of_weight[weight.position] = bit[weight.container];
     }
     std::vector<std::uint64_t> before(order.size(), 0);
     for (FlowId v = 0; v < flow.size(); ++v) {

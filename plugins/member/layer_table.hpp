@@ -21,10 +21,15 @@ inline constexpr LayerIndex no_layer = -1;
 
 /// What the name of a weight tells, or of an input that is named like one: parts are given weights as inputs.
 struct WeightName {
-    std::uint32_t position;         ///< in the order that was read
-    std::string_view text;          ///< its full name
-    std::uint64_t role;             ///< hash of the name without the layer
-    std::optional<LayerName> name;  ///< nothing if it is of no layer
+    static constexpr std::uint32_t no_container = 0xffffffffU;
+
+    std::uint32_t position;                  ///< in the order that was read
+    std::uint32_t container = no_container;  ///< of its layer
+    LayerId layer = 0;
+    std::uint64_t role = 0;  ///< hash of the name without the layer
+
+    bool in_layer() const { return container != no_container; }
+    bool same_layer(const WeightName& other) const { return container == other.container && layer == other.layer; }
 };
 
 /// Adds the names of the weights among the vertices to `into`, in that order. `endings`: patterns of names of weights that are passed in.
