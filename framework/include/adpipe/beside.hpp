@@ -31,12 +31,16 @@ public:
     explicit Beside(std::function<Result()> work, bool is_long = true) : work_(std::move(work)) {
         const auto others = is_long ? other_processors() : std::nullopt;
         if (!others) return;
-        if (::sched_getaffinity(0, sizeof all_, &all_) != 0) return;
+        cpu_set_t all;
+        if (::sched_getaffinity(0, sizeof all, &all) != 0) return;
         pthread_attr_t attributes;
         if (::pthread_attr_init(&attributes) != 0) return;
         is_running_ = ::pthread_attr_setaffinity_np(&attributes, sizeof *others, &*others) == 0 &&
                       ::pthread_create(&thread_, &attributes, &Beside::run, this) == 0;
         ::pthread_attr_destroy(&attributes);
+        // It was to begin elsewhere, not to have to: where the others turn out to be busy, it may come here once the caller waits. If it has ended
+        // already, this sets the caller's own processors to what they are.
+        if (is_running_) (void)::pthread_setaffinity_np(thread_, sizeof all, &all);
     }
     ~Beside() {
         if (is_running_) ::pthread_join(thread_, nullptr);
@@ -53,9 +57,7 @@ public:
 
 private:
     static void* run(void* self) {
-        auto& beside = *static_cast<Beside*>(self);
-        (void)::sched_setaffinity(0, sizeof beside.all_, &beside.all_);  // it was to start elsewhere, not to stay there
-        beside.work();
+        static_cast<Beside*>(self)->work();
         return nullptr;
     }
     void work() noexcept {
@@ -74,10 +76,8 @@ private:
     std::function<Result()> work_;
     std::optional<Result> value_;
     std::exception_ptr error_;
-    cpu_set_t all_{};
     pthread_t thread_{};
     bool is_running_ = false;
-    bool is_done_ = false;
 };
 
 }  // namespace adpipe
