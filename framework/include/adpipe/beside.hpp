@@ -10,17 +10,6 @@
 
 namespace adpipe {
 
-/// The processors that this process may use, but for the one that runs this; nothing if that is the only one, or if they cannot be told.
-inline std::optional<cpu_set_t> other_processors() noexcept {
-    cpu_set_t processors;
-    if (::sched_getaffinity(0, sizeof processors, &processors) != 0) return std::nullopt;
-    const int own = ::sched_getcpu();
-    if (own < 0 || own >= CPU_SETSIZE) return std::nullopt;
-    CPU_CLR(own, &processors);
-    if (CPU_COUNT(&processors) == 0) return std::nullopt;
-    return processors;
-}
-
 /// Work on another processor while the caller goes on; done by get() itself where there is no other. A thread that is started the usual way may
 /// wait for the processor of its creator until that one's time slice ends, even where another is idle (measured on Linux 6.18: 1 to 2 ms, against
 /// 0.03 ms this way), and most of the work here takes less. Not to be moved while it runs, hence not at all.
@@ -29,13 +18,15 @@ class Beside {
 public:
     /// `is_long`: false for work that is not worth a thread.
     explicit Beside(std::function<Result()> work, bool is_long = true) : work_(std::move(work)) {
-        const auto others = is_long ? other_processors() : std::nullopt;
-        if (!others) return;
         cpu_set_t all;
-        if (::sched_getaffinity(0, sizeof all, &all) != 0) return;
+        const int own = ::sched_getcpu();
+        if (!is_long || own < 0 || own >= CPU_SETSIZE || ::sched_getaffinity(0, sizeof all, &all) != 0) return;
+        cpu_set_t others = all;
+        CPU_CLR(own, &others);
+        if (CPU_COUNT(&others) == 0) return;
         pthread_attr_t attributes;
         if (::pthread_attr_init(&attributes) != 0) return;
-        is_running_ = ::pthread_attr_setaffinity_np(&attributes, sizeof *others, &*others) == 0 &&
+        is_running_ = ::pthread_attr_setaffinity_np(&attributes, sizeof others, &others) == 0 &&
                       ::pthread_create(&thread_, &attributes, &Beside::run, this) == 0;
         ::pthread_attr_destroy(&attributes);
         // It was to begin elsewhere, not to have to: where the others turn out to be busy, it may come here once the caller waits. If it has ended
